@@ -1,6 +1,20 @@
 """Figures of the course: each function draws arrays and returns Axes; `show` displays them with their words."""
 
 from .base import Picture, describe, new_axes, show, table
+from .lookup import key_plane, lookup_planes, smoothers, value_plane, weight_curves
 from .tables import heat_map, weight_bars
 
-__all__ = ["Picture", "describe", "heat_map", "new_axes", "show", "table", "weight_bars"]
+__all__ = [
+    "Picture",
+    "describe",
+    "heat_map",
+    "key_plane",
+    "lookup_planes",
+    "new_axes",
+    "show",
+    "smoothers",
+    "table",
+    "value_plane",
+    "weight_bars",
+    "weight_curves",
+]
