@@ -1,7 +1,7 @@
 """Two small helpers of chapter 1: the nearest-neighbour lookup, and the outline of a set of points.
 
-Both stand beside the soft lookup of `course_lib.attention`: the nearest-neighbour lookup has the same shape with
-harder weights, and every weighted average lies inside the outline (the convex hull) of the values.
+Both stand beside the soft lookup of `course_lib.attention`: the nearest-neighbour lookup has the same shape
+with harder weights, and every weighted average lies inside the outline (the convex hull) of the values.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ def test_a_larger_weight_is_a_larger_point():
 def test_drawing_changes_no_argument():
     before = KEYS.copy(), VALUES.copy()
     figures.show(lookup_planes())
-    assert (KEYS == before[0]).all() and (VALUES == before[1]).all()
+    np.testing.assert_array_equal(KEYS, before[0])
+    np.testing.assert_array_equal(VALUES, before[1])
 
 
 def test_a_missing_score_is_refused_by_name():

@@ -22,7 +22,7 @@ def test_all_keys_as_neighbours_give_the_mean_of_the_values():
     rng = np.random.default_rng(0)
     queries, keys, values = rng.normal(size=(2, 3, 7)), rng.normal(size=(5, 7)), rng.normal(size=(5, 4))
     output, weights = nearest_lookup(queries, keys, values, neighbours=5)
-    assert output.shape == (2, 3, 4) and weights.shape == (2, 3, 5)
+    assert (output.shape, weights.shape) == ((2, 3, 4), (2, 3, 5))
     np.testing.assert_allclose(output, np.broadcast_to(values.mean(axis=0), output.shape), atol=1e-12)
 
 

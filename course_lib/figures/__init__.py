@@ -1,4 +1,4 @@
-"""Figures of the course: each function draws arrays and returns Axes; `show` displays them with their words."""
+"""Figures of the course: each function draws arrays and returns Axes; `show` displays them with words."""
 
 from .base import Picture, describe, new_axes, show, table
 from .lookup import key_plane, lookup_planes, smoothers, value_plane, weight_curves

@@ -1,4 +1,4 @@
-"""Pictures of chapter 1: keys and values in the plane, weights as a parameter moves, curves through noisy points."""
+"""Pictures of chapter 1: a lookup in the plane, weights as a number moves, curves through noisy points."""
 
 from __future__ import annotations
 
