@@ -1,4 +1,4 @@
-"""The eight-token sentence "the cat sat on the mat because it", with embeddings and projections built by hand.
+"""The sentence "the cat sat on the mat because it", with embeddings and projections built by hand.
 
 Every column has a name, so each number can be read: a word's embedding says what it is, W_Q what a word looks
 for, W_K what it advertises, W_V what it hands over. Nothing here is learned, and nothing knows where a word
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-TOKENS: tuple[str, ...] = tuple("the cat sat on the mat because it".split())
+TOKENS: tuple[str, ...] = ("the", "cat", "sat", "on", "the", "mat", "because", "it")
 LABELS: tuple[str, ...] = tuple(f"{token} {position}" for position, token in enumerate(TOKENS))
 
 FEATURES: tuple[str, ...] = ("article", "noun", "living", "action", "place", "link", "pronoun")
@@ -51,9 +51,7 @@ def embed(words: Sequence[str]) -> Array:
     """
     for position, word in enumerate(words):
         if word not in WORDS:
-            raise ValueError(
-                f"words: expected words among {list(WORDS)}, got {word!r} at position {position}"
-            )
+            raise ValueError(f"words: expected some of {list(WORDS)}, got {word!r} at position {position}")
     rows = [[float(feature in WORDS[word]) for feature in FEATURES] for word in words]
     return np.array(rows).reshape(len(words), len(FEATURES))
 

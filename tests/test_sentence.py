@@ -16,7 +16,8 @@ def weights() -> np.ndarray:
 
 def test_the_sentence_has_eight_tokens_at_positions_0_to_7() -> None:
     assert " ".join(sentence.TOKENS) == "the cat sat on the mat because it"
-    assert sentence.LABELS[0] == "the 0" and sentence.LABELS[7] == "it 7"
+    assert sentence.LABELS[0] == "the 0"
+    assert sentence.LABELS[7] == "it 7"
 
 
 def test_length_and_widths_are_all_different() -> None:
@@ -40,16 +41,16 @@ def test_each_word_finds_what_it_looks_for(query: str, key: str, weights: np.nda
 
 
 @pytest.mark.parametrize("query", [0, 3, 4])
-def test_articles_and_prepositions_share_their_weight_among_the_nouns(
-    query: int, weights: np.ndarray
-) -> None:
+def test_articles_and_prepositions_share_their_weight_among_nouns(query: int, weights: np.ndarray) -> None:
     assert weights[query, 1] == weights[query, 5] > 0.3
 
 
 def test_it_finds_cat_without_cat_finding_it(weights: np.ndarray) -> None:
-    assert weights[7, 1] > 0.8 and weights[1, 7] < 0.1
+    assert weights[7, 1] > 0.8
+    assert weights[1, 7] < 0.1
     table = scores(sentence.EMBEDDINGS @ sentence.W_Q, sentence.EMBEDDINGS @ sentence.W_K)
-    assert table[7, 1] > 4 and table[1, 7] == 0
+    assert table[7, 1] > 4
+    assert table[1, 7] == 0
 
 
 def test_no_weight_is_saturated(weights: np.ndarray) -> None:

@@ -74,10 +74,10 @@ def weight_bars(weights: ArrayLike, keys: Sequence[str], *, title: str = "weight
     return describe(ax, f"Bars, {title}: {listed}.", f"{title}: {listed}")
 
 
-def _write_numbers(ax: Axes, table_LM: np.ndarray, image: object) -> None:
+def _write_numbers(ax: Axes, table_LM: np.ndarray, image: object, decimals: int = 2) -> None:
     """Write each value into its square, dark on light and light on dark."""
     colours = image.cmap(image.norm(table_LM))  # type: ignore[attr-defined]
     brightness = colours[..., :3] @ np.array([0.299, 0.587, 0.114])
     for (row, column), value in np.ndenumerate(table_LM):
         shade = "black" if brightness[row, column] > 0.5 else "white"
-        ax.text(column, row, f"{value:.2f}", ha="center", va="center", color=shade, fontsize=8)
+        ax.text(column, row, f"{value + 0.0:.{decimals}f}", ha="center", va="center", color=shade, fontsize=8)
