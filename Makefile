@@ -1,0 +1,44 @@
+# Every target of the project; `make help` reads the lines that start with a name and carry `##`.
+# The first Python from 3.11 on that is found by name; another one: make setup PYTHON=/path/to/python
+FIND_PYTHON = for name in python3 python python3.14 python3.13 python3.12 python3.11; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done
+PYTHON ?= $(shell $(FIND_PYTHON))
+RUN = .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python -m
+COURSE = $(RUN) course_lib.command
+CHAPTERS = $(wildcard notebooks/*.ipynb)
+NOTEBOOKS = $(CHAPTERS) $(wildcard solutions/*/*.ipynb) $(wildcard exercises/*/*.ipynb)
+export OMP_NUM_THREADS = 1
+
+.PHONY: help setup lab test lint format normalise chapters release
+.DEFAULT_GOAL = help
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 18
+
+setup:  ## build .venv, or refresh it when pyproject.toml or constraints.txt has changed
+	@test -n "$(PYTHON)" || { echo "course: no Python 3.11 or newer found; see the conda route in README.md" >&2; exit 2; }
+	@$(PYTHON) course_lib/bootstrap.py
+
+lab: setup  ## copy new exercises to work/ and open JupyterLab at chapter 1; ARGS=--no-browser for a server
+	@$(COURSE) lab $(ARGS)
+
+test: setup  ## run the whole suite, chapters included; ARGS go to pytest
+	$(RUN) pytest -n 2 --dist loadfile $(ARGS)
+
+lint: setup  ## check style and notebook files without changing them
+	$(RUN) ruff format --check .
+	$(RUN) ruff check .
+	@$(COURSE) normalise --check $(NOTEBOOKS)
+
+format: setup  ## put code and notebooks into the project's style
+	$(RUN) ruff check --fix .
+	$(RUN) ruff format .
+
+normalise: setup  ## take execution noise out of the notebook files
+	@$(COURSE) normalise $(NOTEBOOKS)
+
+chapters: setup  ## run every chapter in a fresh kernel and store its outputs
+	@$(COURSE) normalise --execute $(CHAPTERS)
+
+release: setup  ## generate exercises/ from solutions/
+	@$(COURSE) release $(ARGS)

@@ -1,0 +1,38 @@
+"""The console command `course`: one module per subcommand, loaded with nothing heavy in it.
+
+Each module has `add_parser(subparsers)`, which declares its arguments, and `run(args)`, which returns the
+exit status. Heavy imports stand inside `run`, so that `course --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from course_lib.errors import CourseError
+
+COMMANDS = ("lab", "update")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand. Returns its exit status; 2 for a mistake that the user can mend."""
+    parser = _parser()
+    args, args.rest = parser.parse_known_args(argv)
+    if args.rest and not getattr(args, "passes_on", False):
+        parser.error(f"unknown arguments: {' '.join(args.rest)}")
+    try:
+        return args.run(args)
+    except CourseError as error:
+        print(f"course: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="course", description="One Layer of Attention: the course's commands.")
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name in COMMANDS:
+        module = importlib.import_module(f"course_lib.command.{name}")
+        module.add_parser(subparsers).set_defaults(run=module.run)
+    return parser
