@@ -1,0 +1,9 @@
+"""Figures that the reader moves; see `base` for how they work and `course_lib.figures` for the still ones."""
+
+from .base import Explorable
+from .lookup import soft_lookup
+from .rows import query_row
+from .scaling import width_sweep
+from .smoothing import kernel_smoother
+
+__all__ = ["Explorable", "kernel_smoother", "query_row", "soft_lookup", "width_sweep"]

@@ -1,0 +1,144 @@
+"""Chapter 1: drag a query among a few keys and watch the weights and the weighted average of the values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from course_lib import attention
+from course_lib.figures import describe, new_axes, table
+
+from .base import Explorable, explorable, numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+KEY, QUERY, VALUE = "#0072b2", "#d55e00", "#009e73"
+
+
+def soft_lookup(
+    keys: ArrayLike,
+    values: ArrayLike,
+    query: ArrayLike,
+    labels: Sequence[str] | None = None,
+    *,
+    scaled: bool = False,
+) -> Explorable:
+    """A soft lookup in the plane whose query the reader drags: weights = softmax(K q), output = weights · V.
+
+    Left the keys and the query, right the values, their convex hull and the output; the weights as bars and
+    numbers. Mouse, touch and arrow keys move the query.
+
+    Parameters: keys (M, 2), values (M, 2), query (2,) where the reader starts; labels of the M tokens
+    (A, B, C, ... if none); scaled divides the scores by √2, the root of the key width.
+    Returns: the display object. Raises: ValueError for other shapes, or more than 8 keys.
+
+    >>> figure = soft_lookup([[1, 0], [-1, 0]], [[2, 0], [0, 4]], query=[1, 0])
+    >>> print(figure.text)
+    query (1.00, 0.00), output (1.76, 0.48)
+    token  key            value         score   weight
+    A      (1.00, 0.00)   (2.00, 0.00)  1.000   0.881
+    B      (-1.00, 0.00)  (0.00, 4.00)  -1.000  0.119
+    """
+    keys, query = numbers("keys", keys, (None, 2)), numbers("query", query, (2,))
+    values = numbers("values", values, (len(keys), 2))
+    names = list(labels) if labels is not None else list("ABCDEFGH"[: len(keys)])
+    if len(keys) > 8 or len(names) != len(keys):
+        raise ValueError(f"labels: expected one per key, 8 at most, got {len(names)} for {len(keys)} keys")
+    scores = attention.scores(query[None], keys, scaled=scaled)[0]
+    weights = attention.softmax(scores)
+    reach = float(np.ceil(2.4 * max(np.abs(keys).max(), np.abs(query).max() / 2)) / 2 + 0.5)
+    low, high = values.min(axis=0), values.max(axis=0)
+    margin = 0.12 * np.maximum(high - low, 1e-3)
+    box = np.stack([low - margin, high + margin], axis=1)
+    corners = hull(values)
+    ax = _draw(keys, values, query, names, weights, reach, box, corners)
+    output = weights @ values
+    rows = [
+        [name, _point(key), _point(value), f"{score:.3f}", f"{weight:.3f}"]
+        for name, key, value, score, weight in zip(names, keys, values, scores, weights, strict=True)
+    ]
+    text = f"query {_point(query)}, output {_point(output)}\n" + table(
+        rows, ["token", "key", "value", "score", "weight"]
+    )
+    listed = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(names, weights, strict=True))
+    alt = (
+        f"Two panels. Left: {len(keys)} keys as arrows from the origin and the query at {_point(query)}. "
+        f"Right: the values, their convex hull, and the output at {_point(output)} inside it. Weights: {listed}."
+    )
+    data = {
+        "keys": keys,
+        "values": values,
+        "query": query,
+        "labels": names,
+        "scale": 2**-0.5 if scaled else 1.0,
+        "reach": reach,
+        "box": box,
+        "hull": corners,
+    }
+    caption = "Drag the query, or focus it and use the arrow keys. The output never leaves the shaded hull."
+    return explorable(describe(ax, alt, text), "soft_lookup", data, caption)
+
+
+def hull(points: Array) -> list[int]:
+    """Indices of the corners of the points' convex hull, anticlockwise (Andrew's monotone chain, 1979).
+
+    >>> hull(np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5], [0.0, 2.0]]))
+    [0, 1, 3]
+    """
+    order = np.lexsort((points[:, 1], points[:, 0])).tolist()
+
+    def half(indices: list[int]) -> list[int]:
+        chain: list[int] = []
+        for i in indices:
+            while len(chain) > 1 and _turn(points[chain[-2]], points[chain[-1]], points[i]) <= 0:
+                chain.pop()
+            chain.append(i)
+        return chain[:-1]
+
+    return half(order) + half(order[::-1]) or order[:1]
+
+
+def _turn(a: Array, b: Array, c: Array) -> float:
+    """Above 0 if the way from a over b to c turns left."""
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+
+
+def _point(point: Array) -> str:
+    return f"({point[0] + 0:.2f}, {point[1] + 0:.2f})"
+
+
+def _draw(
+    keys: Array,
+    values: Array,
+    query: Array,
+    names: list[str],
+    weights: Array,
+    reach: float,
+    box: Array,
+    corners: list[int],
+) -> Axes:
+    left, right = new_axes(7.4, 3.6, columns=2)
+    for name, key in zip(names, keys, strict=True):
+        left.annotate("", key, (0, 0), arrowprops={"arrowstyle": "->", "color": KEY, "lw": 1.8})
+        left.annotate(f"key {name}", key, textcoords="offset points", xytext=(4, 4))
+    left.annotate("", query, (0, 0), arrowprops={"arrowstyle": "->", "color": QUERY, "lw": 1.8})
+    left.plot(*query, "o", color=QUERY, markersize=10)
+    left.annotate("query", query, textcoords="offset points", xytext=(8, -12))
+    left.set(xlim=(-reach, reach), ylim=(-reach, reach), title="keys and query", aspect="equal")
+    output = weights @ values
+    right.fill(*values[corners].T, color=VALUE, alpha=0.15)
+    for name, value, weight in zip(names, values, weights, strict=True):
+        way = np.stack([value, output]).T
+        right.plot(*way, color="0.5", lw=0.5 + 5 * weight, solid_capstyle="round", zorder=1)
+        right.plot(*value, "s", color=VALUE)
+        right.annotate(f"{name} {weight:.2f}", value, textcoords="offset points", xytext=(5, 6))
+    right.plot(*output, "D", color="black", markersize=8)
+    right.set(xlim=box[0], ylim=box[1], title="values and output")
+    for ax in (left, right):
+        ax.set(xlabel="first number", ylabel="second number")
+    return left

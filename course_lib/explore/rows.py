@@ -1,0 +1,113 @@
+"""Chapter 2: one row of the table of weights, with a temperature, and tokens that change places."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from course_lib import attention
+from course_lib.figures import describe, heat_map, new_axes, table
+
+from .base import Explorable, explorable, numbers, steps
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def query_row(
+    tokens: Sequence[str],
+    queries: ArrayLike,
+    keys: ArrayLike,
+    row: int,
+    *,
+    values: ArrayLike | None = None,
+    temperature: float = 1.0,
+) -> Explorable:
+    """The table softmax(Q Kᵀ / (τ √K)) of a sentence, one row of it as bars, and the sentence to rearrange.
+
+    The reader picks the row, turns the temperature τ from 0.01 (each row almost one-hot) to 100 (almost equal
+    weights), and moves tokens: rows and columns of the table follow, and so do the outputs, if there are values.
+
+    Parameters: tokens, L of them (at most 12); queries (L, K), keys (L, K); row, the index of the query shown
+    first; values (L, V) with V up to 4, or None; temperature > 0 at the start.
+    Returns: the display object. Raises: ValueError.
+
+    >>> queries, keys = [[0, 2, 0], [0, 0, 0]], [[0, 0, 0], [0, 2, 1]]
+    >>> print(query_row(["it", "cat"], queries, keys, row=0).text)
+    weights, temperature 1
+    query  it    cat
+    it     0.09  0.91
+    cat    0.50  0.50
+    row of it: it 0.090, cat 0.910
+    """
+    names = distinct(tokens)
+    queries = numbers("queries", queries, (len(names), None))
+    keys = numbers("keys", keys, queries.shape)
+    if not 2 <= len(names) <= 12:
+        raise ValueError(f"tokens: expected 2 to 12, got {len(names)}")
+    if not 0 <= row < len(names):
+        raise ValueError(f"row: expected an index from 0 to {len(names) - 1}, got {row}")
+    if not temperature > 0:
+        raise ValueError(f"temperature: expected a number above 0, got {temperature}")
+    values = None if values is None else numbers("values", values, (len(names), None))
+    if values is not None and values.shape[1] > 4:
+        raise ValueError(f"values: expected at most 4 columns, got {values.shape[1]}")
+    weights_LM = attention.attention_weights(queries, keys, temperature=temperature)
+    ax = _draw(weights_LM, names, row, temperature)
+    listed = ", ".join(f"{name} {weight:.3f}" for name, weight in zip(names, weights_LM[row], strict=True))
+    rows = [[name, *(f"{w:.2f}" for w in weights)] for name, weights in zip(names, weights_LM, strict=True)]
+    text = (
+        f"weights, temperature {temperature:.3g}\n{table(rows, ['query', *names])}\n"
+        f"row of {names[row]}: {listed}"
+    )
+    alt = (
+        f"Heat map of the weights of {len(names)} tokens, a row per query and a column per key, with the row "
+        f"of {names[row]} framed and drawn below as bars; its largest weight is on "
+        f"{names[int(weights_LM[row].argmax())]}."
+    )
+    data = {
+        "tokens": names,
+        "queries": queries,
+        "keys": keys,
+        "values": values,
+        "row": row,
+        "temperature": float(temperature),
+        "temperatures": steps(0.01, 100.0, temperature),
+    }
+    caption = "Pick a query, turn the temperature, move a token: its row and its column move with it."
+    return explorable(describe(ax, alt, text), "query_row", data, caption)
+
+
+def distinct(tokens: Sequence[str]) -> list[str]:
+    """Names that tell repeated words apart by their index in the original sentence.
+
+    >>> distinct(["the", "cat", "the"])
+    ['the 0', 'cat', 'the 2']
+    """
+    times = Counter(tokens)
+    return [f"{token} {index}" if times[token] > 1 else token for index, token in enumerate(tokens)]
+
+
+def _draw(weights_LM: NDArray[np.floating], names: list[str], row: int, temperature: float) -> Axes:
+    count = len(names)
+    (ax,) = new_axes(1.9 + 0.55 * count, 2.6 + 0.42 * count)
+    grid = ax.get_subplotspec().get_gridspec().figure.add_gridspec(2, 1, height_ratios=[0.42 * count, 1.2])
+    ax.set_subplotspec(grid[0])
+    heat_map(weights_LM, names, names, title=f"weights, temperature {temperature:.3g}", ax=ax)
+    ax.add_patch(_frame(row, count))
+    bars = ax.get_figure().add_subplot(grid[1], sharex=ax)
+    bars.bar(range(count), weights_LM[row], color="#d55e00")
+    bars.set(ylim=(0, 1), ylabel=f"row of {names[row]}")
+    bars.spines[["top", "right"]].set_visible(False)
+    bars.tick_params(labelbottom=False)
+    return ax
+
+
+def _frame(row: int, count: int) -> object:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((-0.5, row - 0.5), count, 1, fill=False, edgecolor="#d55e00", lw=3, clip_on=False)
