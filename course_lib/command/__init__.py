@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from course_lib.errors import CourseError
 
-COMMANDS = ("lab", "update")
+COMMANDS = ("lab", "update", "normalise")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
