@@ -60,7 +60,9 @@ def scores(Q: ArrayLike, K: ArrayLike, *, scaled: bool = True) -> Array:
     Q, K = _floating("Q", Q), _floating("K", K)
     for name, table in (("Q", Q), ("K", K)):
         if table.ndim < 2:
-            raise ValueError(f"{name}: expected one row per token (two axes or more), got shape {table.shape}")
+            raise ValueError(
+                f"{name}: expected one row per token (two axes or more), got shape {table.shape}"
+            )
     if Q.shape[-1] != K.shape[-1]:
         raise ValueError(f"K: expected keys of width {Q.shape[-1]} as in Q, got width {K.shape[-1]}")
     products_LM = Q @ np.swapaxes(K, -1, -2)
@@ -83,9 +85,7 @@ def attention_weights(
     return softmax(scores(Q, K) / temperature, mask)
 
 
-def attention(
-    Q: ArrayLike, K: ArrayLike, V: ArrayLike, mask: ArrayLike | None = None
-) -> tuple[Array, Array]:
+def attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, mask: ArrayLike | None = None) -> tuple[Array, Array]:
     """Scaled dot-product attention: softmax(Q Kᵀ / √K) V, and the weights it used.
 
     Parameters: Q (..., L, K), K (..., M, K), V (..., M, V), mask broadcastable to (..., L, M).
@@ -138,9 +138,7 @@ def gaussian_lookup(
     return weights @ values, weights
 
 
-def project(
-    X: ArrayLike, W_q: ArrayLike, W_k: ArrayLike, W_v: ArrayLike
-) -> tuple[Array, Array, Array]:
+def project(X: ArrayLike, W_q: ArrayLike, W_k: ArrayLike, W_v: ArrayLike) -> tuple[Array, Array, Array]:
     """Queries, keys and values of every token: X W_q, X W_k, X W_v.
 
     Parameters: X (..., L, D), W_q (D, K), W_k (D, K), W_v (D, V).

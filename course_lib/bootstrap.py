@@ -46,7 +46,9 @@ def prepare(root):
             print("course: .venv could not be refreshed (no network?); going on with the one that is there.")
             return
     else:
-        print("Building .venv with the versions in constraints.txt; this takes some minutes, once.", flush=True)
+        print(
+            "Building .venv with the versions in constraints.txt; this takes some minutes, once.", flush=True
+        )
         if not _runs(venv):
             _create(venv)
         if not _install(root, venv, patient=True):

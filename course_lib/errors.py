@@ -2,4 +2,4 @@
 
 
 class CourseError(Exception):
-    """A mistake in how a command was used, or in a file it was given; the message is one line, no traceback."""
+    """A mistake in how a command was used, or in a file it was given; the message is one line."""

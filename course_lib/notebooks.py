@@ -35,7 +35,7 @@ def read(path: Path) -> NotebookNode:
         notebook = v4.reads(path.read_text(encoding="utf-8"))
         if notebook.nbformat != 4 or not isinstance(notebook.cells, list):
             raise ValueError("expected nbformat 4")
-    except (ValueError, AttributeError, OSError) as error:
+    except (ValueError, TypeError, AttributeError, OSError) as error:
         raise CourseError(f"{path}: cannot be read as a notebook ({error})") from None
     return notebook
 

@@ -23,9 +23,13 @@ QUIET = (
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Declare the arguments; what is not ours goes to JupyterLab."""
     parser = subparsers.add_parser(
-        "lab", help="open JupyterLab at chapter 1", epilog="Other options go to JupyterLab, such as --port=9000."
+        "lab",
+        help="open JupyterLab at chapter 1",
+        epilog="Other options go to JupyterLab, such as --port=9000.",
     )
-    parser.add_argument("--no-browser", action="store_true", help="only start the server and print its address")
+    parser.add_argument(
+        "--no-browser", action="store_true", help="only start the server and print its address"
+    )
     parser.set_defaults(passes_on=True)
     return parser
 
@@ -42,7 +46,13 @@ def run(args: argparse.Namespace) -> int:
     os.chdir(root)  # where nbgrader finds its configuration
     prepare_environment()
     browser = ["--no-browser"] if args.no_browser else []
-    sys.argv = ["jupyter-lab", *QUIET, *browser, f"--LabApp.default_url=/lab/tree/{FIRST_CHAPTER}", *args.rest]
+    sys.argv = [
+        "jupyter-lab",
+        *QUIET,
+        *browser,
+        f"--LabApp.default_url=/lab/tree/{FIRST_CHAPTER}",
+        *args.rest,
+    ]
     LabApp.launch_instance()
     return 0
 

@@ -13,8 +13,12 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Declare the arguments."""
     parser = subparsers.add_parser("normalise", help="take execution noise out of notebook files")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    parser.add_argument("--check", action="store_true", help="change nothing; exit status 1 when a file would change")
-    parser.add_argument("--execute", action="store_true", help="run in a fresh kernel first and store the outputs")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; exit status 1 when a file would change"
+    )
+    parser.add_argument(
+        "--execute", action="store_true", help="run in a fresh kernel first and store the outputs"
+    )
     return parser
 
 
@@ -38,7 +42,9 @@ def _one(path: Path, check: bool, execute: bool) -> bool:
     new = notebooks.normalise(stored, path.stem) if not execute else _executed(path, stored)
     text = notebooks.text_of(new)
     if len(text.encode()) > notebooks.MAX_BYTES:
-        raise CourseError(f"{len(text.encode())} bytes are more than {notebooks.MAX_BYTES}: make its pictures smaller")
+        raise CourseError(
+            f"{len(text.encode())} bytes are more than {notebooks.MAX_BYTES}: make its pictures smaller"
+        )
     changed = text != path.read_text(encoding="utf-8")
     if changed and check:
         print(f"{path}: not normalised; run `course normalise {path}`")

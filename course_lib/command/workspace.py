@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -76,18 +77,29 @@ class Workspace:
         theirs = _read(copy / file) if (copy / file).exists() else {"cells": []}
         before = self.handed_out(name) / file
         merged = merge(_read(release / file), theirs, _read(before) if before.exists() else None)
-        backup = self.root / "work" / "backups" / f"{name}-{now:%Y-%m-%d-%H%M%S}"
-        shutil.copytree(copy, backup)
+        backup = self._back_up(name, f"{now:%Y-%m-%d-%H%M%S}")
         for source in _files(release):
             _put(release / source, copy / source)
         _write(copy / file, merged.notebook)
         self._remember(name)
-        return f"work/{name} updated: {merged.summary()}; as it was: {backup.relative_to(self.root).as_posix()}"
+        return (
+            f"work/{name} updated: {merged.summary()}; as it was: {backup.relative_to(self.root).as_posix()}"
+        )
 
     def _hand_out(self, name: str) -> str:
         shutil.copytree(self.release(name), self.copy(name), ignore=shutil.ignore_patterns(".*"))
         self._remember(name)
         return f"work/{name} is your copy of exercises/{name}"
+
+    def _back_up(self, name: str, stamp: str) -> Path:
+        """A second copy of the student's folder, under a name that is not taken."""
+        backups = self.root / "work" / "backups"
+        numbered = (
+            backups / (f"{name}-{stamp}" + (f"-{number}" if number > 1 else "")) for number in count(1)
+        )
+        backup = next(folder for folder in numbered if not folder.exists())
+        shutil.copytree(self.copy(name), backup)
+        return backup
 
     def _remember(self, name: str) -> None:
         shutil.rmtree(self.handed_out(name), ignore_errors=True)
@@ -104,7 +116,8 @@ class Merged:
 
     def summary(self) -> str:
         """The counts as words."""
-        return f"{_count(self.answers, 'answer')} carried over, {_count(self.own_cells, 'cell')} of your own kept"
+        answers, cells = _number_of(self.answers, "answer"), _number_of(self.own_cells, "cell")
+        return f"{answers} carried over, {cells} of your own kept"
 
 
 def merge(release: Notebook, theirs: Notebook, before: Notebook | None) -> Merged:
@@ -167,7 +180,7 @@ def _own(cell: Cell) -> Cell:
 def _read(path: Path) -> Notebook:
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(notebook["cells"], list):
+        if not all(isinstance(cell, dict) for cell in notebook["cells"]):
             raise TypeError
     except (ValueError, KeyError, TypeError):
         raise CourseError(f"{path} is not a notebook that can be read; nothing was changed") from None
@@ -177,7 +190,9 @@ def _read(path: Path) -> Notebook:
 def _write(path: Path, notebook: Notebook) -> None:
     """Write beside the file and then put it in its place, so that an interruption leaves one of the two."""
     draft = path.with_name(f".{path.name}.draft")
-    draft.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
+    draft.write_text(
+        json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n"
+    )
     draft.replace(path)
 
 
@@ -199,5 +214,5 @@ def _same_files(one: Path, other: Path) -> bool:
     return names == list(_files(other)) and filecmp.cmpfiles(one, other, names, shallow=False)[0] == names
 
 
-def _count(number: int, what: str) -> str:
+def _number_of(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
