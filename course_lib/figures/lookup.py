@@ -30,8 +30,9 @@ def key_plane(
     if ax is None:
         (ax,) = new_axes(4.2, 3.8)
     for label, key, score in zip(labels, keys, np.asarray(scores, dtype=float), strict=True):
-        _arrow(ax, key, "C0", f"{label}: {score:.3g}")
-    _arrow(ax, query, "C1", "query", dashed=True)
+        _arrow(ax, key, "#0072B2", f"{label}: {score:.3g}", side=-1)
+    _arrow(ax, query, "#B34700", "query", side=1)
+    ax.plot(*query, marker="o", markersize=9, markerfacecolor="none", markeredgecolor="#B34700")
     _frame(ax, np.vstack([keys, query, np.zeros(2)]), "keys and query")
     rows = [
         [label, _point(key), f"{score:.3g}"] for label, key, score in zip(labels, keys, scores, strict=True)
@@ -58,10 +59,19 @@ def value_plane(
     hull = convex_hull(values)
     ax.fill(*hull.T, facecolor="0.93", edgecolor="0.6", linewidth=1.0, zorder=0)
     ax.scatter(*values.T, s=30 + 250 * np.asarray(weights, dtype=float), color="C0")
+    centre = hull.mean(axis=0)
     for label, value, weight in zip(labels, values, weights, strict=True):
-        ax.annotate(f"{label}: {weight:.3f}", value, xytext=(0, 11), textcoords="offset points", ha="center")
-    ax.plot(*output, marker="X", markersize=11, color="C1", linestyle="none", label="output")
-    ax.annotate("output", output, xytext=(9, -13), textcoords="offset points", color="#9a4400")
+        outwards = 1 if value[1] >= centre[1] else -1
+        ax.annotate(
+            f"{label}: {weight:.3f}",
+            value,
+            xytext=(0, 16 * outwards),
+            textcoords="offset points",
+            ha="center",
+            va="center",
+        )
+    ax.plot(*output, marker="X", markersize=11, color="#B34700", linestyle="none")
+    ax.annotate("output", output, xytext=(11, 4), textcoords="offset points", color="#B34700")
     _frame(ax, values, "values and output")
     rows = [[n, _point(v), f"{w:.3f}"] for n, v, w in zip(labels, values, weights, strict=True)]
     alt = f"Points at the values, the output at {_point(output)} inside their convex hull."
@@ -164,33 +174,26 @@ def _one_each(labels: Sequence[str], **lists: ArrayLike) -> None:
             raise ValueError(f"{name}: expected {len(labels)}, one per label, got {len(np.asarray(rows))}")
 
 
-def _arrow(ax: Axes, tip: np.ndarray, colour: str, label: str, *, dashed: bool = False) -> None:
-    """An arrow from the origin to `tip`, its label just beyond the tip."""
+def _arrow(ax: Axes, tip: np.ndarray, colour: str, label: str, *, side: int) -> None:
+    """An arrow from the origin to `tip`, its label beside the tip: side -1 is right, 1 left."""
     style = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.8, "shrinkA": 0, "shrinkB": 0}
-    ax.annotate("", tip, xytext=(0, 0), arrowprops=style | ({"linestyle": (0, (4, 2))} if dashed else {}))
-    length = max(float(np.hypot(*tip)), 1e-9)
-    away = 12 * tip / length if length > 1e-6 else np.array([0.0, 12.0])
-    side = "left" if away[0] > 4 else "right" if away[0] < -4 else "center"
-    ax.annotate(
-        label,
-        tip,
-        xytext=away,
-        textcoords="offset points",
-        ha=side,
-        va="center",
-        color=colour if dashed else "black",
-    )
+    if tip.any():
+        ax.annotate("", tip, xytext=(0, 0), arrowprops=style)
+    forward = tip / np.hypot(*tip) if tip.any() else np.array([1.0, 0.0])
+    away = 5 * forward + 11 * side * np.array([-forward[1], forward[0]])
+    align = "left" if away[0] > 2 else "right" if away[0] < -2 else "center"
+    ax.annotate(label, tip, xytext=away, textcoords="offset points", ha=align, va="center", color=colour)
 
 
 def _frame(ax: Axes, points: np.ndarray, title: str) -> None:
-    """Equal axes with room for labels around the points, and thin lines through the origin."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    margin = 0.3 * max(float((high - low).max()), 1.0)
+    """A square frame with room for labels around the points, and thin lines through the origin."""
+    middle, reach = (points.max(axis=0) + points.min(axis=0)) / 2, np.ptp(points, axis=0).max() / 2
+    reach = 1.65 * reach if reach > 0 else 1.0
     ax.axhline(0, color="0.85", linewidth=0.8, zorder=-1)
     ax.axvline(0, color="0.85", linewidth=0.8, zorder=-1)
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin), title=title)
-    ax.set(xlabel="first entry", ylabel="second entry")
+    ax.set_aspect("equal", adjustable="box")
+    ax.set(xlim=(middle[0] - reach, middle[0] + reach), ylim=(middle[1] - reach, middle[1] + reach))
+    ax.set(title=title, xlabel="first entry", ylabel="second entry")
 
 
 def _point(entries: ArrayLike) -> str:
