@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from course_lib.errors import CourseError
 
-COMMANDS = ("lab", "update", "normalise")
+COMMANDS = ("lab", "mark", "update", "normalise", "release", "references")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,7 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="course", description="One Layer of Attention: the course's commands.")
+    parser = argparse.ArgumentParser(
+        prog="course", description="One Layer of Attention: the course's commands."
+    )
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name in COMMANDS:
         module = importlib.import_module(f"course_lib.command.{name}")

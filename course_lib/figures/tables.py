@@ -53,7 +53,9 @@ def heat_map(
     return describe(ax, alt, f"{title}\n{table(rows, ['query', *keys])}")
 
 
-def weight_bars(weights: ArrayLike, keys: Sequence[str], *, title: str = "weights", ax: Axes | None = None) -> Axes:
+def weight_bars(
+    weights: ArrayLike, keys: Sequence[str], *, title: str = "weights", ax: Axes | None = None
+) -> Axes:
     """Draw one query's weights as bars from 0 to 1.
 
     Parameters: weights (M,), names of the M keys. Returns: the Axes.

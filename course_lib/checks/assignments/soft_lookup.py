@@ -1,0 +1,263 @@
+"""Assignment 01: softmax, soft lookup, Gaussian lookup, and sharpening by a temperature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from course_lib.checks.draw import Draw
+from course_lib.checks.spec import Arguments, Assignment, Behaviour, Case, Exercise, Returned
+
+# What a lookup refuses: the point is to write the formula oneself.
+LIBRARY_SOFTMAX = (
+    "course_lib.attention.softmax",
+    "scipy.special.softmax",
+    "torch.softmax",
+    "torch.nn.functional.softmax",
+    "torch.Tensor.softmax",
+    "torch.special.softmax",
+)
+KEYS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+VALUES = np.array([[10.0, 0.0], [0.0, 10.0], [5.0, 5.0]])
+
+
+def shift_invariance(outputs: list[dict[str, Any]]) -> str | None:
+    """The weights of scores and of the same scores plus a constant agree."""
+    first, second = outputs
+    if first["weights"].shape == second["weights"].shape and np.allclose(
+        first["weights"], second["weights"], rtol=1e-5, atol=1e-5
+    ):
+        return None
+    return "Adding one number to all scores must not change the weights; yours change."
+
+
+def _shifted(draw: Draw) -> list[Arguments]:
+    scores = draw.normal("L M")
+    return [{"scores": scores}, {"scores": scores + 2.5}]
+
+
+def _lookup(draw: Draw, axes: str = "K", spread: float = 1.0) -> Arguments:
+    return {
+        "query": draw.normal(axes, spread),
+        "keys": draw.normal("M K"),
+        "values": draw.normal("M V", 3.0),
+    }
+
+
+def _integer_lookup(draw: Draw) -> Arguments:
+    return {"query": draw.integers("K"), "keys": draw.integers("M K"), "values": draw.integers("M V", 0, 9)}
+
+
+def _one_key(draw: Draw) -> Arguments:
+    return {"query": draw.normal("B K"), "keys": draw.normal("1 K"), "values": draw.normal("1 V")}
+
+
+def _long_query(draw: Draw) -> Arguments:
+    """A query so long that one weight is 1; drawn again until float32 has no doubt which."""
+    while True:
+        drawn = _lookup(draw) | {"query": draw.normal("K", 2000.0)}
+        if _clear_winner(drawn["keys"] @ drawn["query"]):
+            return drawn
+
+
+def _clear_winner(scores: np.ndarray) -> bool:
+    second, first = np.sort(scores)[-2:]
+    return bool(first - second > 60)
+
+
+def _coarse(draw: Draw, axes: str) -> np.ndarray:
+    """Normal numbers in steps of 1/256: float32 holds them exactly even after 10,000 is added."""
+    return np.round(draw.normal(axes) * 256) / 256
+
+
+def _gaussian(draw: Draw, axes: str = "K", width: float = 0.7) -> Arguments:
+    return _lookup(draw, axes) | {"width": width}
+
+
+def _far(draw: Draw) -> Arguments:
+    """Every key so far away that its kernel underflows; drawn again until float32 has no doubt which is next."""
+    while True:
+        drawn = _gaussian(draw) | {"query": draw.normal("K") + 500.0}
+        distances = ((drawn["query"] - drawn["keys"]) ** 2).sum(axis=-1)
+        if _clear_winner(-distances / (2 * drawn["width"] ** 2)):
+            return drawn
+
+
+def _narrow(draw: Draw) -> Arguments:
+    return _gaussian(draw, width=0.001)
+
+
+def _integer_gaussian(draw: Draw) -> Arguments:
+    return _integer_lookup(draw) | {"width": 2}
+
+
+SOFTMAX = Exercise(
+    function="softmax",
+    parameters=("scores",),
+    returns=(Returned("weights", "... M", weights=True),),
+    refused=LIBRARY_SOFTMAX,
+    behaviours=(
+        Behaviour(
+            "ordinary",
+            "weights of one row and of a table of scores",
+            2,
+            cases=(
+                Case("one row", lambda draw: {"scores": np.array([1.0, 0.0, -1.0])}),
+                Case("a table", lambda draw: {"scores": draw.normal("L M", 2.0)}),
+                Case("a square table", lambda draw: {"scores": draw.normal("L M", 2.0)}, equal_sizes=True),
+                Case("scores plus a constant", _shifted, across=shift_invariance),
+            ),
+        ),
+        Behaviour(
+            "large scores",
+            "scores of any size",
+            2,
+            cases=(
+                Case("very large", lambda draw: {"scores": 1e4 + _coarse(draw, "M")}),
+                Case("very negative", lambda draw: {"scores": -1e4 + _coarse(draw, "M")}),
+                Case("both at once", lambda draw: {"scores": np.array([1e4, 0.0, -1e4])}),
+                Case(
+                    "rows of very different size",
+                    lambda draw: {
+                        "scores": _coarse(draw, "L M")
+                        + np.linspace(-1e4, 1e4, draw.sizes["L"]).round()[:, None]
+                    },
+                ),
+            ),
+        ),
+        Behaviour(
+            "any input",
+            "batches, integers, and inputs left as they are",
+            2,
+            unchanged=True,
+            cases=(
+                Case("a batch of tables", lambda draw: {"scores": draw.normal("B L M")}),
+                Case("integers", lambda draw: {"scores": draw.integers("L M")}),
+                Case("one score", lambda draw: {"scores": draw.normal("L 1")}),
+            ),
+        ),
+    ),
+)
+
+SOFT_LOOKUP = Exercise(
+    function="soft_lookup",
+    parameters=("query", "keys", "values"),
+    returns=(Returned("output", "... V"), Returned("weights", "... M", weights=True)),
+    predecessors=("softmax",),
+    refused=("course_lib.attention.soft_lookup",),
+    behaviours=(
+        Behaviour(
+            "ordinary",
+            "one query",
+            2,
+            cases=(
+                Case(
+                    "chapter 1", lambda draw: {"query": np.array([1.0, 2.0]), "keys": KEYS, "values": VALUES}
+                ),
+                Case("another table", _lookup),
+                Case("as many keys as widths", _lookup, equal_sizes=True),
+            ),
+        ),
+        Behaviour(
+            "many queries",
+            "a table of queries, and batches of tables",
+            2,
+            cases=(
+                Case("a table of queries", lambda draw: _lookup(draw, "L K")),
+                Case("a batch of tables", lambda draw: _lookup(draw, "B L K")),
+                Case("a table with one query", lambda draw: _lookup(draw, "1 K")),
+                Case("as many queries as keys", lambda draw: _lookup(draw, "L K"), equal_sizes=True),
+            ),
+        ),
+        Behaviour(
+            "any input",
+            "long queries, integers, one key, and inputs left as they are",
+            2,
+            unchanged=True,
+            cases=(
+                Case("a very long query", _long_query),
+                Case("integers", _integer_lookup),
+                Case("one key", _one_key),
+            ),
+        ),
+    ),
+)
+
+GAUSSIAN_LOOKUP = Exercise(
+    function="gaussian_lookup",
+    parameters=("query", "keys", "values", "width"),
+    returns=(Returned("output", "... V"), Returned("weights", "... M", weights=True)),
+    predecessors=("softmax",),
+    refused=("course_lib.attention.gaussian_lookup",),
+    behaviours=(
+        Behaviour(
+            "ordinary",
+            "one query",
+            2,
+            cases=(
+                Case("a narrow kernel", lambda draw: _gaussian(draw, width=0.7)),
+                Case("a wide kernel", lambda draw: _gaussian(draw, width=3.0)),
+                Case("as many keys as widths", _gaussian, equal_sizes=True),
+            ),
+        ),
+        Behaviour(
+            "far keys",
+            "keys that are all far away",
+            2,
+            cases=(Case("a query far from every key", _far), Case("a very narrow kernel", _narrow)),
+        ),
+        Behaviour(
+            "any input",
+            "many queries, integers, and inputs left as they are",
+            1,
+            unchanged=True,
+            cases=(
+                Case("a table of queries", lambda draw: _gaussian(draw, "L K", 1.5)),
+                Case("a batch of tables", lambda draw: _gaussian(draw, "B L K", 1.5)),
+                Case("integers", _integer_gaussian),
+            ),
+        ),
+    ),
+)
+
+SHARPEN = Exercise(
+    function="sharpen",
+    parameters=("scores", "temperature"),
+    returns=(Returned("weights", "... M", weights=True),),
+    predecessors=("softmax",),
+    behaviours=(
+        Behaviour(
+            "ordinary",
+            "low and high temperatures",
+            1,
+            cases=(
+                Case("colder", lambda draw: {"scores": draw.normal("M"), "temperature": 0.5}),
+                Case("as it is", lambda draw: {"scores": draw.normal("L M"), "temperature": 1}),
+                Case("hotter", lambda draw: {"scores": draw.normal("L M"), "temperature": 4.0}),
+            ),
+        ),
+        Behaviour(
+            "any input",
+            "extremes, batches, integers, and inputs left as they are",
+            1,
+            unchanged=True,
+            cases=(
+                Case("nearly arg-max", lambda draw: {"scores": draw.normal("B L M"), "temperature": 1e-3}),
+                Case("nearly uniform", lambda draw: {"scores": draw.normal("L M"), "temperature": 1e4}),
+                Case("integers", lambda draw: {"scores": draw.integers("L M"), "temperature": 3}),
+            ),
+        ),
+        Behaviour(
+            "refuses",
+            "ValueError for a temperature that is not above 0",
+            1,
+            cases=(
+                Case("zero", lambda draw: {"scores": draw.normal("M"), "temperature": 0.0}, raises=True),
+                Case("negative", lambda draw: {"scores": draw.normal("M"), "temperature": -1.0}, raises=True),
+            ),
+        ),
+    ),
+)
+
+ASSIGNMENT = Assignment("01_soft_lookup", "Soft lookup", (SOFTMAX, SOFT_LOOKUP, GAUSSIAN_LOOKUP, SHARPEN))

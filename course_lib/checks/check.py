@@ -1,0 +1,90 @@
+"""What a student calls in a notebook: `check("softmax", "ordinary")` says how far the function is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import MutableMapping
+from typing import Any
+
+from .assignments import load
+from .collect import collect
+from .judge import Verdict, judge
+from .store import visible
+
+UNMARKED = (
+    "No points: this cell is marked by the course's own plug-ins, and they did not run. "
+    "Mark with the nbgrader_config.py of the course."
+)
+
+
+class Check:
+    """The checks of one assignment. Call it with a function's name and the name of a behaviour."""
+
+    def __init__(self, assignment: str) -> None:
+        self.assignment = load(assignment)
+
+    def __call__(self, function: str, behaviour: str) -> float:
+        """Judge the notebook's function on the visible cases, print what was found, and return the points.
+
+        It never raises because of what the student wrote. Returns: the points of this cell when everything
+        holds, else 0.0; nbgrader's Validate reads this number.
+        """
+        exercise = self.assignment.exercise(function)
+        asked = exercise.behaviour(behaviour)
+        namespace = sys._getframe(1).f_globals
+        for presupposed in exercise.presupposed(asked):
+            verdict = judge_visible(self.assignment.name, function, presupposed.name, namespace)
+            if verdict.failed is not None:
+                break
+        verdict.max_points = asked.points
+        print("\n".join(lines(verdict, asked.name, asked.title)))
+        return verdict.points
+
+    def collect(self, function: str, behaviour: str) -> float:
+        """The place where marking collects outputs. Run by anything else it is worth nothing, and says so."""
+        self.assignment.exercise(function).behaviour(behaviour)
+        print(UNMARKED)
+        return 0.0
+
+
+def checks_for(assignment: str) -> Check:
+    """The checks of an assignment, by its name. Raises: ValueError for an unknown name."""
+    return Check(assignment)
+
+
+def judge_visible(
+    assignment: str, function: str, behaviour: str, namespace: MutableMapping[str, Any]
+) -> Verdict:
+    """The verdict on the visible cases of one behaviour, for the function of that name in a namespace."""
+    exercise = load(assignment).exercise(function)
+    stored = visible(assignment, function, behaviour)
+    bundle = collect(stored.request, namespace)
+    return judge(
+        exercise,
+        exercise.behaviour(behaviour),
+        stored.request,
+        bundle,
+        stored.reference,
+        reveal=True,
+        diagnose=stored.diagnose,
+    )
+
+
+def lines(verdict: Verdict, behaviour: str, title: str) -> list[str]:
+    """The verdict as lines of text: one for each rung passed, and one for the first that failed."""
+    head = f"{verdict.function}: {title}"
+    if verdict.failed is None:
+        return [
+            head,
+            *(f"  ✓ {rung}" for rung in verdict.passed),
+            f"  {verdict.points:g} of {verdict.max_points:g} points",
+        ]
+    if not verdict.written:
+        return [head, f"  … {verdict.sentence}"]
+    first = [f"  First “{verdict.title}”:"] if verdict.behaviour != behaviour else []
+    return [
+        head,
+        *first,
+        *(f"  ✓ {rung}" for rung in verdict.passed),
+        f"  ✗ {verdict.failed}: {verdict.sentence}",
+    ]

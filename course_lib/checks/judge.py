@@ -1,0 +1,310 @@
+"""Turn a bundle into a verdict, by the same ladder for students and for marks.
+
+The rungs, in order: exists, takes these arguments, runs, type, shape, finite, rows sum to 1, property,
+inputs left unchanged, value. The first rung that fails is told in one sentence; later ones are not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .spec import Behaviour, Exercise, outputs_by_name
+from .values import BadRecord, Json, Received, decode, receive
+
+# Every honest float32 solution tried stays within 1e-5 of the float64 reference, relative to 1 or to the
+# value, whichever is larger; the nearest mistake in the catalogue is more than 100 times further away.
+TOLERANCE = 1e-5
+SUM_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call, ready to be judged: arguments, the student's record and the reference's outputs."""
+
+    name: str
+    arguments: dict[str, Any]
+    record: Json
+    raises: bool
+    reference: dict[str, Any] | None
+
+
+@dataclass
+class Verdict:
+    """What the judge says of one behaviour: the rungs passed, and the sentence for the first that failed."""
+
+    function: str
+    behaviour: str
+    title: str
+    max_points: float
+    passed: list[str] = field(default_factory=list)
+    failed: str | None = None
+    sentence: str = ""
+    written: bool = True
+
+    @property
+    def points(self) -> float:
+        """All points of the behaviour, or none."""
+        return float(self.max_points) if self.failed is None else 0.0
+
+
+def judge(
+    exercise: Exercise,
+    behaviour: Behaviour,
+    request: Json,
+    bundle: Json,
+    reference: Json,
+    *,
+    reveal: bool,
+    diagnose: Callable[[str, dict[str, Received]], str | None] | None = None,
+) -> Verdict:
+    """The verdict on one behaviour.
+
+    Parameters: request, what was asked; bundle, what the student's function gave; reference, what the
+    solution's function gave to the same request; reveal, whether a sentence may tell inputs and expected
+    values (visible cases) or not (hidden ones); diagnose, given a call's name and outputs, the question that
+    leads to a known mistake, or None.
+    """
+    verdict = Verdict(exercise.function, behaviour.name, behaviour.title, behaviour.points)
+    try:
+        for rung, sentence in _rungs(exercise, behaviour, request, bundle, reference, reveal, diagnose):
+            if sentence is not None:
+                verdict.failed, verdict.sentence = rung, sentence
+                verdict.written = rung != "not written"
+                return verdict
+            verdict.passed.append(rung)
+    except (BadRecord, KeyError, TypeError, AttributeError, IndexError):
+        # Only a bundle that collect did not make can lead here.
+        verdict.failed, verdict.sentence = "exists", "What the notebook sent back could not be read."
+    return verdict
+
+
+def _rungs(
+    exercise: Exercise,
+    behaviour: Behaviour,
+    request: Json,
+    bundle: Json,
+    reference: Json,
+    reveal: bool,
+    diagnose: Callable[[str, dict[str, Received]], str | None] | None,
+) -> Iterator[tuple[str, str | None]]:
+    name = exercise.function
+    missing = bundle["missing"]
+    yield "exists", _exists(name, missing)
+    if missing is not None:
+        signature = f"{name}({', '.join(exercise.parameters)})"
+        yield "takes these arguments", f"{signature} is how it is called; yours cannot be ({missing[11:]})."
+    yield "takes these arguments", None
+
+    records = {record["id"]: record for record in bundle["calls"]}
+    expected = {record["id"]: record for record in reference["calls"]}
+    calls = [_call(exercise, call, records[call["id"]], expected[call["id"]]) for call in request["calls"]]
+    yield from _runs(name, calls, reveal)
+
+    answered = [call for call in calls if not call.raises]
+    received = [(call, receive(call.record["returned"])) for call in answered]
+    yield "type", _first(_type(exercise, got) for _, got in received)
+    outputs = [(call, outputs_by_name(exercise.returns, got)) for call, got in received]
+    hint = _hint(outputs, diagnose)
+    yield "shape", _first((_shape(exercise, call, got, reveal) for call, got in outputs), hint)
+    arrays = [(call, {name: np.asarray(item.value) for name, item in got.items()}) for call, got in outputs]
+    yield "finite", _first((_finite(call, got, reveal) for call, got in arrays), hint)
+    if any(returned.weights for returned in exercise.returns):
+        yield "rows sum to 1", _first((_sums(exercise, call, got, reveal) for call, got in arrays), hint)
+    if behaviour.properties or any(case.across for case in behaviour.cases):
+        yield "property", _first(_properties(behaviour, arrays), hint)
+    if behaviour.unchanged:
+        yield "inputs unchanged", _first(_unchanged(call) for call in calls)
+    yield "value", _first((_value(exercise, call, got, reveal) for call, got in arrays), hint)
+
+
+def _exists(name: str, missing: str | None) -> str | None:
+    if missing is None or missing.startswith("arguments: "):
+        return None
+    if missing == "absent":
+        return f"There is no {name} yet. Run the cell that defines it; does that cell end without an error?"
+    return f"{name} is {missing}. Define it with def {name}(...)."
+
+
+def _call(exercise: Exercise, call: Json, record: Json, expected: Json) -> Call:
+    arguments = {name: decode(value) for name, value in call["arguments"].items()}
+    reference = None
+    if not call["raises"]:
+        outputs = outputs_by_name(exercise.returns, receive(expected["returned"]))
+        reference = {name: np.asarray(item.value) for name, item in outputs.items()}
+    return Call(call["id"].rsplit(" #", 1)[0], arguments, record, call["raises"], reference)
+
+
+def _runs(name: str, calls: list[Call], reveal: bool) -> Iterator[tuple[str, str | None]]:
+    """The calls end as they should: without an error, or with ValueError where the statement asks for it."""
+    errors = [(call, call.record.get("error")) for call in calls]
+    for _, error in errors:
+        if error is not None and error["type"] == "NotImplementedError":
+            other = error["message"].split(" ")[0]
+            needs = f"{name} needs {other}, which is" if other and other != name else f"{name} is"
+            yield "not written", f"{needs} not written yet."
+    for call, error in errors:
+        if error is None and call.raises:
+            yield "runs", f"{_place(call, reveal)} it must raise ValueError, but it returned something."
+        elif error is not None and error["type"] == "Refused":
+            yield "runs", f"Not your own work yet: {error['message']}."
+        elif error is not None and not (call.raises and error["type"] == "ValueError"):
+            where = f" ({error['line']})" if error["line"] else ""
+            said = f"{error['type']}: {error['message']}" if reveal else error["type"]
+            asked = " instead of ValueError" if call.raises else ""
+            yield "runs", f"{_place(call, reveal)} it raised {said}{where}{asked}."
+    yield "runs", None
+
+
+def _type(exercise: Exercise, got: Received) -> str | None:
+    wanted = [returned.name for returned in exercise.returns]
+    if len(wanted) > 1:
+        if got.kind not in ("tuple", "list") or len(got.value) != len(wanted):
+            count = f"{got.kind} of {len(got.value)}" if got.kind in ("tuple", "list") else _named(got)
+            return f"Return {len(wanted)} values, ({', '.join(wanted)}); yours gave {count}."
+        items = got.value
+    else:
+        items = [got]
+    for returned, item in zip(exercise.returns, items, strict=True):
+        sentence = _container(exercise, returned.name, returned.axes, item)
+        if sentence is not None:
+            return sentence
+    return None
+
+
+def _container(exercise: Exercise, name: str, axes: str, item: Received) -> str | None:
+    words = {"array": "a NumPy array", "tensor": "a PyTorch tensor"}
+    if item.kind == exercise.container:
+        kind = np.asarray(item.value).dtype.kind
+        if kind == "f":
+            return None
+        return f"{name} must hold real numbers (floats); yours holds {'booleans' if kind == 'b' else 'integers'}."
+    if item.kind == "number" and axes in ("", "..."):
+        return None
+    if axes == "":
+        return f"Return {name} as a number, not {_named(item)}."
+    return f"Return {name} as {words[exercise.container]}, not {_named(item)}."
+
+
+def _named(item: Received) -> str:
+    words = {
+        "array": "a NumPy array",
+        "tensor": "a PyTorch tensor",
+        "none": "nothing (None): is there a return?",
+        "number": "a number",
+        "bool": "True or False",
+        "text": "a text",
+        "tuple": "a tuple",
+        "list": "a list",
+    }
+    return words.get(item.kind, f"{item.value}")
+
+
+def _shape(exercise: Exercise, call: Call, got: dict[str, Received], reveal: bool) -> str | None:
+    assert call.reference is not None
+    for returned in exercise.returns:
+        shape, wanted = np.shape(got[returned.name].value), call.reference[returned.name].shape
+        if shape != wanted:
+            numbers = f": expected {wanted}, got {shape}" if reveal else ""
+            axes = f" with axes {returned.words}" if returned.axes else ""
+            return f"{_place(call, reveal)} {returned.name}{axes} has the wrong shape{numbers}."
+    return None
+
+
+def _finite(call: Call, got: dict[str, np.ndarray], reveal: bool) -> str | None:
+    for name, array in got.items():
+        if not np.isfinite(array).all():
+            what = "NaN" if np.isnan(array).any() else "infinity"
+            return (
+                f"{_place(call, reveal)} {name} contains {what}. Which step can overflow, or divide by zero?"
+            )
+    return None
+
+
+def _sums(exercise: Exercise, call: Call, got: dict[str, np.ndarray], reveal: bool) -> str | None:
+    assert call.reference is not None
+    for returned in exercise.returns:
+        if not returned.weights:
+            continue
+        sums = got[returned.name].astype(np.float64).sum(axis=-1)
+        wanted = call.reference[returned.name].sum(axis=-1)
+        wrong = np.argwhere(np.abs(sums - wanted) > SUM_TOLERANCE)
+        if len(wrong):
+            index = tuple(int(i) for i in wrong[0])
+            row = f"row {list(index)} of {returned.name} sums" if index else f"{returned.name} sum"
+            numbers = (
+                f" to {sums[index]:.3f}, not {wanted[index]:.0f}" if reveal else " to something else than 1"
+            )
+            return f"{_place(call, reveal)} {row}{numbers}. Along which axis does your softmax run?"
+    return None
+
+
+def _properties(
+    behaviour: Behaviour, arrays: list[tuple[Call, dict[str, np.ndarray]]]
+) -> Iterator[str | None]:
+    for call, got in arrays:
+        for holds in behaviour.properties:
+            yield holds(call.arguments, got)
+    for case in behaviour.cases:
+        if case.across is not None:
+            outputs = [got for call, got in arrays if call.name == case.name]
+            yield case.across(outputs) if outputs else None
+
+
+def _unchanged(call: Call) -> str | None:
+    if call.record["changed"]:
+        return f"Your function changes its input {call.record['changed'][0]}. Work on a copy: the caller still needs it."
+    if not call.record.get("again", True):
+        return "Called twice with the same input, your function gives two different answers."
+    return None
+
+
+def _value(exercise: Exercise, call: Call, got: dict[str, np.ndarray], reveal: bool) -> str | None:
+    assert call.reference is not None
+    if exercise.compare is not None:
+        sentence = exercise.compare(call.arguments, got, call.reference)
+        return None if sentence is None else f"{_place(call, reveal)} {sentence}"
+    for name, array in got.items():
+        wanted = call.reference[name]
+        far = ~np.isclose(array, wanted, rtol=TOLERANCE, atol=TOLERANCE)
+        if far.any():
+            if not reveal:
+                return f"{_place(call, reveal)} some values of {name} are wrong."
+            index = tuple(int(i) for i in np.argwhere(far)[0])
+            where = f"{name}{list(index)}" if index else name
+            return (
+                f"{_place(call, reveal)} {where} should be {wanted[index]:.4g}; yours is {array[index]:.4g}."
+            )
+    return None
+
+
+def _place(call: Call, reveal: bool) -> str:
+    """Where it went wrong; for hidden cases only their kind is told."""
+    if not reveal:
+        return f"On another input of the kind “{call.name}”,"
+    shapes = [
+        f"{name} {np.shape(value)}" for name, value in call.arguments.items() if isinstance(value, np.ndarray)
+    ]
+    plain = [f"{name} {value}" for name, value in call.arguments.items() if isinstance(value, (int, float))]
+    inputs = ", ".join(shapes + plain)
+    return f"On “{call.name}” ({inputs})," if inputs else f"On “{call.name}”,"
+
+
+def _hint(
+    outputs: list[tuple[Call, dict[str, Received]]],
+    diagnose: Callable[[str, dict[str, Received]], str | None] | None,
+) -> str | None:
+    if diagnose is None:
+        return None
+    return _first(diagnose(call.name, got) for call, got in outputs)
+
+
+def _first(sentences: Iterable[str | None], hint: str | None = None) -> str | None:
+    """The first sentence there is, with the question that leads to the mistake where one is known."""
+    for sentence in sentences:
+        if sentence is not None:
+            return f"{sentence} {hint}" if hint else sentence
+    return None

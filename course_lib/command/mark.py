@@ -1,0 +1,58 @@
+"""`course mark FILE`: mark one notebook and print the table of points and sentences."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+
+def add_parser(subparsers: Any) -> argparse.ArgumentParser:
+    """Declare the arguments."""
+    parser = subparsers.add_parser(
+        "mark",
+        help="mark one notebook and print its points",
+        description="Exit status: 0 with all automatic points, 1 when points are missing, 2 when it could not be marked.",
+    )
+    parser.add_argument(
+        "file", metavar="FILE", help="a notebook, such as work/01_soft_lookup/01_soft_lookup.ipynb"
+    )
+    return parser
+
+
+def run(args: argparse.Namespace) -> int:
+    """Mark the notebook. Returns: 0 with all points, 1 when points are missing."""
+    from pathlib import Path
+
+    from course_lib.errors import CourseError
+    from course_lib.grading.mark import assignment_of, mark, read_submission
+    from course_lib.grading.secret import NAME, read_or_make
+    from course_lib.grading.source import Source, VisibleTests
+    from course_lib.project import project_root
+
+    path = Path(args.file)
+    if path.suffix != ".ipynb":
+        raise CourseError(f"{path}: expected a notebook, a file that ends in .ipynb")
+    notebook, root = read_submission(path), project_root()
+    name = assignment_of(path, notebook)
+    solution = root / "solutions" / name / f"{name}.ipynb"
+    if solution.is_file():
+        tests: VisibleTests = Source(solution, read_or_make(root / NAME))
+        original = tests.notebook  # type: ignore[attr-defined]
+    else:
+        print("There is no solutions/ here, so only the visible checks are run; hidden tests may find more.")
+        tests = VisibleTests(name)
+        original = read_submission(root / "exercises" / name / f"{name}.ipynb")
+    marked = mark(notebook, tests, original)
+    print(table(marked))
+    return 0 if marked.points == marked.max_points else 1
+
+
+def table(marked: Any) -> str:
+    """The verdicts as lines: points, function and behaviour, and a sentence where points are missing."""
+    lines = [f"repaired first: {repair}" for repair in marked.repairs]
+    for verdict in marked.verdicts.values():
+        points = f"{verdict.points:>4g} of {verdict.max_points:g}"
+        lines.append(f"{points:<11}{verdict.function}: {verdict.title}")
+        if verdict.failed is not None:
+            lines.append(f"{'':11}{verdict.sentence}")
+    return "\n".join([*lines, f"{marked.points:>4g} of {marked.max_points:g} points"])

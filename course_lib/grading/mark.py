@@ -1,0 +1,80 @@
+"""Mark one notebook without a gradebook: for self-learners, and for an instructor's quick look."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from course_lib.checks.assignments import MODULES, load
+from course_lib.checks.judge import Verdict
+from course_lib.errors import CourseError
+
+from .sanitise import cells_of, name_of, sanitise
+from .source import VisibleTests
+
+
+@dataclass(frozen=True)
+class Marked:
+    """One notebook's verdicts by test cell, and what was repaired in it first."""
+
+    assignment: str
+    verdicts: dict[str, Verdict]
+    repairs: list[str]
+
+    @property
+    def points(self) -> float:
+        """The points of all test cells."""
+        return sum(verdict.points for verdict in self.verdicts.values())
+
+    @property
+    def max_points(self) -> float:
+        """The points that are to be had."""
+        return sum(verdict.max_points for verdict in self.verdicts.values())
+
+
+def read_submission(path: Path) -> NotebookNode:
+    """The notebook in a file. Raises: CourseError when there is none, in one line."""
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except FileNotFoundError:
+        raise CourseError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise CourseError(f"{path}: a folder, not a notebook") from None
+    except Exception as error:
+        raise CourseError(
+            f"{path}: not a notebook ({type(error).__name__}); save it again in JupyterLab"
+        ) from None
+    if not notebook.get("cells"):
+        raise CourseError(f"{path}: a notebook without cells")
+    return notebook
+
+
+def assignment_of(path: Path, notebook: NotebookNode) -> str:
+    """Which assignment a notebook is of: by its name, else by the answer cells in it.
+
+    Raises: CourseError when it is of none.
+    """
+    if path.stem in MODULES:
+        return path.stem
+    present = {name_of(cell) for cell in notebook.cells}
+    for name in MODULES:
+        if present.issuperset(exercise.function for exercise in load(name).exercises):
+            return name
+    raise CourseError(f"{path}: of no assignment of this course; expected one of {', '.join(MODULES)}")
+
+
+def mark(notebook: NotebookNode, tests: VisibleTests, original: NotebookNode) -> Marked:
+    """The verdicts on a notebook; it is changed in memory, its file is not.
+
+    Parameters: tests, a `Source` for visible and hidden cases or `VisibleTests`; original, the notebook whose
+    cells make the submission whole: the solution's or the released one.
+    """
+    from .execute import JudgedExecute
+
+    notebook, repairs = sanitise(notebook, cells_of(original), tests.follows)
+    executor = JudgedExecute(kernel_name="python3", log=logging.getLogger("course.mark"))
+    return Marked(tests.name, executor.mark(notebook, tests), repairs)

@@ -1,0 +1,155 @@
+"""The plug-ins that nbgrader_config.py names: sanitise, execute and judge, comment, and hide what is ours."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_solution
+from traitlets import Unicode
+
+from course_lib.checks.judge import Verdict
+from course_lib.errors import CourseError
+
+from .execute import JudgedExecute
+from .release import stub
+from .sanitise import SourceCell, name_of, sanitise
+from .secret import NAME, fingerprint, read_or_make
+from .source import Source
+
+
+@lru_cache(maxsize=16)
+def source_of(path: Path, secret: str, changed: float) -> Source:
+    """The source notebook, read once as long as its file does not change."""
+    return Source(path, secret)
+
+
+class CoursePreprocessor(NbGraderPreprocessor):
+    """What the plug-ins share: where the sources are, and the course secret."""
+
+    source_directory = Unicode("solutions", help="folder of the source notebooks").tag(config=True)
+    secret_file = Unicode(NAME, help="file of the course secret, made on first use").tag(config=True)
+
+    def source(self, resources: Any) -> Source:
+        """The source of the assignment being marked; nbgrader works in the course's root folder."""
+        course = resources["nbgrader"]
+        path = Path(self.source_directory, course["assignment"], f"{course['notebook']}.ipynb")
+        if not path.is_file():
+            raise CourseError(
+                f"{path}: no such solution notebook; marking needs it to compute the right answers"
+            )
+        return source_of(path.resolve(), read_or_make(Path(self.secret_file)), path.stat().st_mtime)
+
+
+class Sanitise(CoursePreprocessor):
+    """Rebuild a submission from the gradebook's own cells; replaces OverwriteCells and DeduplicateIds."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        course = resources["nbgrader"]
+        with Gradebook(course["db_url"]) as gradebook:
+            notebook = gradebook.find_notebook(course["notebook"], course["assignment"])
+            points = {cell.name: cell.max_score for cell in notebook.grade_cells}
+            answers = {cell.name for cell in notebook.solution_cells}
+            cells = [
+                SourceCell(
+                    cell.name,
+                    cell.cell_type,
+                    cell.source,
+                    grade=cell.name in points,
+                    solution=cell.name in answers,
+                    points=points.get(cell.name),
+                    checksum=cell.checksum,
+                )
+                for cell in notebook.source_cells
+            ]
+        nb, repairs = sanitise(nb, cells, self.source(resources).follows)
+        nb.metadata = {"kernelspec": nb.metadata.get("kernelspec", {}), "course": {"repairs": repairs}}
+        for repair in repairs:
+            self.log.warning("%s: %s", course["student"], repair)
+        return nb, resources
+
+
+class CollectAndJudge(CoursePreprocessor):
+    """Run the submission and judge it; replaces Execute. Verdicts go to the cells and to `resources`."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        source = self.source(resources)
+        executor = JudgedExecute(parent=self)
+        resources["verdicts"] = executor.mark(nb, source)
+        nb.metadata.setdefault("course", {})["secret"] = fingerprint(source.secret)
+        self._warn_of_another_secret(resources, fingerprint(source.secret))
+        return nb, resources
+
+    def _warn_of_another_secret(self, resources: Any, mine: str) -> None:
+        """One course, one secret: with another one, the same submission met other hidden inputs."""
+        file = Path(f"{self.secret_file}.used")
+        used = file.read_text(encoding="utf-8").split() if file.exists() else []
+        if used and mine not in used:
+            self.log.warning(
+                "This course was marked before with another course secret; restore %s, or mark everyone again.",
+                self.secret_file,
+            )
+        if mine not in used:
+            file.write_text("\n".join([*used, mine]) + "\n", encoding="utf-8")
+
+
+class SaveComments(NbGraderPreprocessor):
+    """Write each function's sentences beside its answer, where a student and formgrader show comments."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        course, verdicts = resources["nbgrader"], resources["verdicts"]
+        with Gradebook(course["db_url"]) as gradebook:
+            for function in dict.fromkeys(verdict.function for verdict in verdicts.values()):
+                mine = [verdict for verdict in verdicts.values() if verdict.function == function]
+                comment = gradebook.find_comment(
+                    function, course["notebook"], course["assignment"], course["student"]
+                )
+                comment.auto_comment = comment_on(mine)
+            gradebook.db.commit()
+        return nb, resources
+
+
+class HideTests(NbGraderPreprocessor):
+    """Feedback shows what a test found, not how it is written; and what was repaired, at the top."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        nb, resources = super().preprocess(nb, resources)
+        repairs = nb.metadata.get("course", {}).get("repairs", [])
+        if repairs:
+            listed = "\n".join(f"- {repair}" for repair in repairs)
+            nb.cells.insert(0, new_markdown_cell(f"**Repaired before marking**\n\n{listed}"))
+        return nb, resources
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: Any, cell_index: int
+    ) -> tuple[NotebookNode, Any]:
+        if is_grade(cell) and not is_solution(cell) and cell.cell_type == "code":
+            cell.source = f"# automatic test {name_of(cell)}"
+            cell.outputs = [output for output in cell.outputs if output.output_type == "display_data"]
+        return cell, resources
+
+
+class NamedStubs(ClearSolutions):
+    """Replaces ClearSolutions: the stub of an answer cell names the function that is not written yet."""
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: Any, cell_index: int
+    ) -> tuple[NotebookNode, Any]:
+        self.code_stub = {**self.code_stub, "python": stub(cell.source)}
+        return super().preprocess_cell(cell, resources, cell_index)
+
+
+def comment_on(verdicts: list[Verdict]) -> str:
+    """A function's verdicts as one comment: the points, and a sentence for each behaviour that failed."""
+    points = sum(verdict.points for verdict in verdicts)
+    possible = sum(verdict.max_points for verdict in verdicts)
+    said = [f"{verdicts[0].function}: {points:g} of {possible:g} points."]
+    for sentence in dict.fromkeys(verdict.sentence for verdict in verdicts if verdict.failed is not None):
+        titles = [verdict.title for verdict in verdicts if verdict.sentence == sentence]
+        said.append(f"{', '.join(titles)}: {sentence}")
+    return "\n".join(said)

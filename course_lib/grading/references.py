@@ -1,0 +1,135 @@
+"""Make the stored data of the visible checks: inputs, right answers, and what known mistakes give.
+
+The mistakes themselves are nearly right code, so they stay with the tests; only their outputs are stored.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course_lib.checks.assignments import MODULES, load
+from course_lib.checks.collect import collect
+from course_lib.checks.spec import Assignment, Behaviour, Exercise, outputs_by_name, request
+from course_lib.checks.values import Json, receive
+
+from .catalogue import Mistake, define
+from .source import Source
+
+DATA = Path("course_lib", "checks", "data")
+
+
+def write(root: Path, name: str) -> Path:
+    """Compute and store the data of one assignment. Returns: the file, relative to the root."""
+    path = DATA / f"{name}.json"
+    text = json.dumps(computed(root, name), separators=(",", ":"), sort_keys=True)
+    (root / path).write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+def out_of_date(root: Path, name: str) -> str | None:
+    """What differs between the stored data and data computed now, or None. Numbers may differ by rounding."""
+    path = root / DATA / f"{name}.json"
+    if not path.is_file():
+        return "nothing is stored"
+    return _difference(json.loads(path.read_text(encoding="utf-8")), computed(root, name), "")
+
+
+def computed(root: Path, name: str) -> Json:
+    """The data of one assignment: for each function and behaviour its request, the answers and the mistakes."""
+    assignment = load(name)
+    namespace = Source(
+        root / "solutions" / name / f"{name}.ipynb", secret="none: visible cases only"
+    ).namespace
+    known = _catalogue(root, name)
+    return {
+        exercise.function: {
+            behaviour.name: _behaviour(assignment, exercise, behaviour, namespace, known)
+            for behaviour in exercise.behaviours
+        }
+        for exercise in assignment.exercises
+    }
+
+
+def _behaviour(
+    assignment: Assignment,
+    exercise: Exercise,
+    behaviour: Behaviour,
+    namespace: dict[str, Any],
+    known: list[Mistake],
+) -> Json:
+    asked = request(assignment.name, exercise, behaviour)
+    reference = collect(asked, namespace)
+    mistakes = []
+    for mistake in known:
+        if mistake.function == exercise.function and mistake.behaviour == behaviour.name:
+            mistakes.extend(_outputs(exercise, mistake, asked, namespace))
+    return {"request": asked, "reference": reference, "mistakes": mistakes}
+
+
+def _outputs(exercise: Exercise, mistake: Mistake, asked: Json, namespace: dict[str, Any]) -> list[Json]:
+    """What a mistake gives on the one call that exposes it."""
+    (call,) = [each for each in asked["calls"] if each["id"].rsplit(" #", 1)[0] == mistake.case][:1]
+    bundle = collect(asked | {"calls": [call]}, define(mistake.code, exercise.function, namespace))
+    returned = bundle["calls"][0].get("returned")
+    if returned is None:
+        return []
+    received = receive(returned)
+    if len(exercise.returns) > 1 and (
+        received.kind != "tuple" or len(received.value) != len(exercise.returns)
+    ):
+        return []
+    records = returned["items"] if len(exercise.returns) > 1 else [returned]
+    names = outputs_by_name(exercise.returns, received)
+    return [
+        {
+            "id": mistake.id,
+            "call": mistake.case,
+            "outputs": dict(zip(names, records, strict=True)),
+            "question": mistake.question,
+        }
+    ]
+
+
+def _catalogue(root: Path, name: str) -> list[Mistake]:
+    """The mistakes of an assignment, from the tests; none where there is no such file yet."""
+    path = root / "tests" / "mistakes" / f"{MODULES[name]}.py"
+    if not path.is_file():
+        return []
+    spec = importlib.util.spec_from_file_location(f"mistakes_{MODULES[name]}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return list(module.MISTAKES)
+
+
+def _difference(stored: Json, now: Json, where: str) -> str | None:
+    """The first place where two records differ by more than rounding."""
+    if isinstance(stored, dict) and isinstance(now, dict):
+        if stored.get("kind") == now.get("kind") and stored.get("kind") in ("array", "tensor"):
+            a, b = receive(stored).value, receive(now).value
+            same = (
+                a.dtype == b.dtype
+                and a.shape == b.shape
+                and np.allclose(a, b, rtol=1e-9, atol=1e-9, equal_nan=True)
+            )
+            return None if same else f"numbers differ at {where}"
+        if set(stored) != set(now):
+            return f"other entries at {where or 'the top'}: {sorted(set(stored) ^ set(now))}"
+        return next((d for key in now if (d := _difference(stored[key], now[key], f"{where}/{key}"))), None)
+    if isinstance(stored, list) and isinstance(now, list):
+        if len(stored) != len(now):
+            return f"another number of entries at {where}"
+        pairs = enumerate(zip(stored, now, strict=True))
+        return next((d for i, (a, b) in pairs if (d := _difference(a, b, f"{where}/{i}"))), None)
+    if isinstance(stored, float) and isinstance(now, float):
+        return (
+            None
+            if np.isclose(stored, now, rtol=1e-9, atol=1e-9, equal_nan=True)
+            else f"numbers differ at {where}"
+        )
+    return None if stored == now else f"values differ at {where}"

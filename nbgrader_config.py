@@ -1,0 +1,56 @@
+"""nbgrader's configuration for this course: its folders, and the plug-ins that mark outside the student's kernel.
+
+Without these plug-ins a test cell is worth nothing, so a course that is marked by accident with stock
+settings gives no points rather than wrong ones.
+"""
+
+c = get_config()  # type: ignore[name-defined]  # noqa: F821
+
+c.CourseDirectory.course_id = "one_layer_of_attention"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "exercises"
+c.CourseDirectory.solution_directory = "solution_copies"
+# nbgrader copies whatever else lies in an assignment's folder to the students: let it copy notebooks only.
+c.CourseDirectory.ignore = [
+    ".ipynb_checkpoints",
+    "*.pyc",
+    "__pycache__",
+    ".pytest_cache",
+    "*.py",
+    "*.json",
+    "*.np[yz]",
+]
+
+c.GenerateAssignment.preprocessors = [
+    "nbgrader.preprocessors.IncludeHeaderFooter",
+    "nbgrader.preprocessors.LockCells",
+    "course_lib.grading.plugins.NamedStubs",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.CheckCellMetadata",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.SaveCells",
+    "nbgrader.preprocessors.ClearHiddenTests",
+    "nbgrader.preprocessors.ClearMarkScheme",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+
+c.Autograde.sanitize_preprocessors = [
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "course_lib.grading.plugins.Sanitise",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.Autograde.autograde_preprocessors = [
+    "course_lib.grading.plugins.CollectAndJudge",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "course_lib.grading.plugins.SaveComments",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.GenerateFeedback.preprocessors = [
+    "nbgrader.preprocessors.GetGrades",
+    "course_lib.grading.plugins.HideTests",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+]
