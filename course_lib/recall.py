@@ -1,0 +1,238 @@
+"""The colour-recall task: name the colour that a text mentioned. Its texts, its model, many models at once.
+
+A model is one attention layer: an embedding for each token, matrices for queries, keys and values, and an
+output matrix with a bias. Only the last token of a text asks. An `Ensemble` holds S models, all trained at
+once on the same texts: every tensor has S on its first axis, and no number is shared between two models.
+
+Dimension letters: S models, B texts of a batch, M their longest length (so the number of keys), N tokens in
+the vocabulary, D model width, K key width, V value width.
+
+>>> batch = make_batch(*training_examples())
+>>> ensemble = draw_ensemble(3, d_k=5, scale=0.2, generator=torch.Generator().manual_seed(0))
+>>> trained, losses = train(ensemble, batch, updates=2, lr=0.03)
+>>> losses.shape, bool((losses[1] < losses[0]).all())
+(torch.Size([2, 3]), True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+TOKENS = (
+    *("The", "team", "colour", "is", "red", "blue", "black", ".", "game", "starting"),
+    *("players", "are", "on", "court", "So", "the", "wear"),
+)
+VOCABULARY = {token: identity for identity, token in enumerate(TOKENS)}
+COLOURS = ("red", "blue", "black")
+
+
+class Batch(NamedTuple):
+    """Texts of different lengths in one table, padded on the right.
+
+    ids (B, M) tokens, 0 where padded; mask (B, M), True where a token stands; last (B,) index of the token
+    that asks; targets (B,) token to be named.
+    """
+
+    ids: Tensor
+    mask: Tensor
+    last: Tensor
+    targets: Tensor
+
+
+class Ensemble(NamedTuple):
+    """The numbers of S models.
+
+    embedding (S, N, D); W_q and W_k (S, D, K); W_v (S, D, V); W_out (S, V, N); bias (S, N).
+    """
+
+    embedding: Tensor
+    W_q: Tensor
+    W_k: Tensor
+    W_v: Tensor
+    W_out: Tensor
+    bias: Tensor
+
+
+def recall_text(colour: str, *, game: bool = False, court: bool = False) -> str:
+    """A text that names a colour, may say something else, and breaks off before the colour is due again.
+
+    >>> recall_text("red", game=True)
+    'The team colour is red . The game is starting . So the players wear'
+    """
+    between = ("The game is starting . " if game else "") + ("The players are on court . " if court else "")
+    return f"The team colour is {colour} . {between}So the players wear"
+
+
+def training_examples() -> tuple[list[str], list[str]]:
+    """Nine texts and their targets: each colour with nothing, one sentence, or the other one in between.
+
+    >>> texts, targets = training_examples()
+    >>> len(texts), targets[:4]
+    (9, ['red', 'red', 'red', 'blue'])
+    """
+    variants = ({}, {"game": True}, {"court": True})
+    pairs = [(recall_text(colour, **variant), colour) for colour in COLOURS for variant in variants]
+    return [text for text, _ in pairs], [colour for _, colour in pairs]
+
+
+def validation_examples() -> tuple[list[str], list[str]]:
+    """Three texts, one per colour, with both sentences in between: a length that training never shows."""
+    return [recall_text(colour, game=True, court=True) for colour in COLOURS], list(COLOURS)
+
+
+def encode(text: str, vocabulary: Mapping[str, int] = VOCABULARY) -> list[int]:
+    """The tokens of a text (white space separates them) as their ids.
+
+    Raises: ValueError naming a token that is not in the vocabulary, and its position counted from 1.
+
+    >>> encode("So the players wear")
+    [14, 15, 10, 16]
+    """
+    tokens = text.split()
+    for position, token in enumerate(tokens, start=1):
+        if token not in vocabulary:
+            raise ValueError(f"text: expected tokens of the vocabulary, got {token!r} at position {position}")
+    return [vocabulary[token] for token in tokens]
+
+
+def make_batch(
+    texts: Sequence[str], targets: Sequence[str], vocabulary: Mapping[str, int] = VOCABULARY
+) -> Batch:
+    """Texts and the token that each asks for, as one padded batch.
+
+    >>> make_batch(["So the", "wear"], ["red", "blue"]).mask.tolist()
+    [[True, True], [True, False]]
+    """
+    if not texts or len(texts) != len(targets):
+        raise ValueError(
+            f"targets: expected one per text and at least one, got {len(targets)} for {len(texts)}"
+        )
+    rows = [torch.tensor(encode(text, vocabulary)) for text in texts]
+    lengths = torch.tensor([len(row) for row in rows])
+    if not lengths.all():
+        raise ValueError("texts: expected at least one token in each, got an empty text")
+    ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    mask = torch.arange(ids.shape[1]) < lengths[:, None]
+    return Batch(ids, mask, lengths - 1, torch.tensor([encode(target, vocabulary)[0] for target in targets]))
+
+
+def draw_ensemble(
+    models: int,
+    d_k: int,
+    scale: float,
+    generator: torch.Generator,
+    *,
+    embedding_scale: float | None = None,
+    d_model: int = 8,
+    vocabulary_size: int = len(VOCABULARY),
+) -> Ensemble:
+    """Random starts: normal numbers times `scale` (embeddings: times `embedding_scale`), biases 0.
+
+    Drawn for all models at once, in the order embedding, W_q, W_k, W_v, W_out, in single precision. The value
+    width is `d_model`.
+    """
+    if models < 1 or d_k < 1:
+        raise ValueError(f"models, d_k: expected 1 or more, got {models} and {d_k}")
+
+    def normal(rows: int, columns: int, spread: float) -> Tensor:
+        return torch.randn(models, rows, columns, generator=generator) * spread
+
+    return Ensemble(
+        normal(vocabulary_size, d_model, scale if embedding_scale is None else embedding_scale),
+        normal(d_model, d_k, scale),
+        normal(d_model, d_k, scale),
+        normal(d_model, d_model, scale),
+        normal(d_model, vocabulary_size, scale),
+        torch.zeros(models, vocabulary_size),
+    )
+
+
+def in_double_precision(ensemble: Ensemble) -> Ensemble:
+    """The same models with 64-bit numbers, whose rounding seldom decides which start succeeds."""
+    return Ensemble(*(tensor.double() for tensor in ensemble))
+
+
+def recall_scores(ensemble: Ensemble, batch: Batch, score_scale: float | None = None) -> Tensor:
+    """Scores of each text's last token at each of its tokens: query · key times `score_scale` (default 1/√K).
+
+    Keys depend on the token alone, so that one is made for each token of the vocabulary and then looked up.
+
+    Returns: (S, B, M), -inf where the text is padded.
+    """
+    last_ids_B = batch.ids.gather(1, batch.last[:, None])[:, 0]
+    Q_SBK = ensemble.embedding[:, last_ids_B] @ ensemble.W_q
+    K_SNK = ensemble.embedding @ ensemble.W_k
+    factor = ensemble.W_q.shape[-1] ** -0.5 if score_scale is None else score_scale
+    scores_SBN = Q_SBK @ K_SNK.mT * factor
+    scores_SBM = scores_SBN.gather(2, batch.ids.expand(len(scores_SBN), -1, -1))
+    return scores_SBM.masked_fill(~batch.mask, -torch.inf)
+
+
+def forward(ensemble: Ensemble, batch: Batch, score_scale: float | None = None) -> tuple[Tensor, Tensor]:
+    """What every model says about every text: logits (S, B, N) for the next token, weights (S, B, M).
+
+    logits = (weights · values) W_out + bias, with one row of weights per text, that of its last token.
+    """
+    weights_SBM = recall_scores(ensemble, batch, score_scale).softmax(dim=-1)
+    V_SNV = ensemble.embedding @ ensemble.W_v
+    output_SBV = torch.einsum("sbm,sbmv->sbv", weights_SBM, V_SNV[:, batch.ids])
+    return output_SBV @ ensemble.W_out + ensemble.bias[:, None], weights_SBM
+
+
+def recall_losses(logits: Tensor, targets: Tensor) -> Tensor:
+    """Mean negative log-likelihood of the targets, one per model.
+
+    Parameters: logits (S, B, N), targets (B,). Returns: (S,), 0 or more.
+
+    >>> [round(loss, 3) for loss in recall_losses(torch.zeros(2, 3, 17), torch.tensor([4, 5, 6])).tolist()]
+    [2.833, 2.833]
+    """
+    losses_SB = functional.cross_entropy(logits.mT, targets.expand(len(logits), -1), reduction="none")
+    return losses_SB.mean(dim=-1)
+
+
+def solved(ensemble: Ensemble, batch: Batch, score_scale: float | None = None) -> Tensor:
+    """Whether each model's most likely token is the target in every text of the batch: bool (S,)."""
+    with torch.no_grad():
+        logits, _ = forward(ensemble, batch, score_scale)
+    return (logits.argmax(dim=-1) == batch.targets).all(dim=-1)
+
+
+def train(
+    ensemble: Ensemble,
+    batch: Batch,
+    updates: int,
+    lr: float,
+    *,
+    optimiser: Callable[..., torch.optim.Optimizer] = torch.optim.Adam,
+    score_scale: float | None = None,
+    query_key_lr: float | None = None,
+) -> tuple[Ensemble, Tensor]:
+    """Train every model of an ensemble on the same batch, each as if it were alone.
+
+    The losses are added up before the gradient is taken. A model's numbers occur in its own loss only, so the
+    sum gives each of them the gradient of that loss.
+
+    Parameters: optimiser a class such as torch.optim.SGD; lr its learning rate; query_key_lr another one for
+    W_q and W_k; score_scale as in `recall_scores`. Returns: the trained ensemble (the one given is not
+    changed) and the loss of each model before each update, (updates, S).
+    """
+    trained = Ensemble(*(tensor.detach().clone().requires_grad_() for tensor in ensemble))
+    query_key = [trained.W_q, trained.W_k]
+    others = [trained.embedding, trained.W_v, trained.W_out, trained.bias]
+    rates = [{"params": others}, {"params": query_key, "lr": lr if query_key_lr is None else query_key_lr}]
+    step = optimiser(rates, lr=lr)
+    history = torch.empty(updates, len(ensemble.bias), dtype=ensemble.bias.dtype)
+    for update in range(updates):
+        logits, _ = forward(trained, batch, score_scale)
+        losses = recall_losses(logits, batch.targets)
+        step.zero_grad()
+        losses.sum().backward()
+        step.step()
+        history[update] = losses.detach()
+    return Ensemble(*(tensor.detach() for tensor in trained)), history
