@@ -68,7 +68,8 @@ def soft_lookup(
     listed = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(names, weights, strict=True))
     alt = (
         f"Two panels. Left: {len(keys)} keys as arrows from the origin and the query at {_point(query)}. "
-        f"Right: the values, their convex hull, and the output at {_point(output)} inside it. Weights: {listed}."
+        f"Right: the values, their convex hull, and the output at {_point(output)} inside it. "
+        f"Weights: {listed}."
     )
     data = {
         "keys": keys,

@@ -30,7 +30,7 @@ def query_row(
     """The table softmax(Q Kᵀ / (τ √K)) of a sentence, one row of it as bars, and the sentence to rearrange.
 
     The reader picks the row, turns the temperature τ from 0.01 (each row almost one-hot) to 100 (almost equal
-    weights), and moves tokens: rows and columns of the table follow, and so do the outputs, if there are values.
+    weights), and moves tokens: rows and columns of the table follow, and so do the outputs, if any.
 
     Parameters: tokens, L of them (at most 12); queries (L, K), keys (L, K); row, the index of the query shown
     first; values (L, V) with V up to 4, or None; temperature > 0 at the start.

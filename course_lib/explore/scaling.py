@@ -66,10 +66,10 @@ def width_sweep(
     text = f"{keys} keys, temperature {temperature:.3g}, means of {draws} draws\n{table(rows, header)}"
     at = WIDTHS.index(width)
     alt = (
-        f"Two curves in each of two panels against the width from 1 to {WIDTHS[-1]}. Unscaled, the mean largest "
-        f"weight climbs to {means[False][-1, 0]:.2f} and the mean entropy falls to {means[False][-1, 1]:.2f} "
-        f"nats; scaled, both stay nearly flat. Marked: width {width}, largest weight "
-        f"{means[False][at, 0]:.2f} unscaled, {means[True][at, 0]:.2f} scaled."
+        f"Two curves in each of two panels against the width from 1 to {WIDTHS[-1]}. Unscaled, the mean "
+        f"largest weight climbs to {means[False][-1, 0]:.2f} and the mean entropy falls to "
+        f"{means[False][-1, 1]:.2f} nats; scaled, both stay nearly flat. Marked: width {width}, with "
+        f"largest weight {means[False][at, 0]:.2f} unscaled, {means[True][at, 0]:.2f} scaled."
     )
     data = {
         "widths": WIDTHS,

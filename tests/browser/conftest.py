@@ -1,0 +1,79 @@
+"""Chromium and a private JupyterLab for the browser tests; nothing here asks another machine for anything."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import lab_driver
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+
+FLAGS = [
+    "--no-sandbox",  # the tests may run as root, and show nothing but this project's own pages
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-dev-shm-usage",
+    "--force-color-profile=srgb",
+]
+HERE = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:", "about:")
+
+
+@pytest.fixture(scope="module")
+def chromium(require_program: Callable[[str, str], str]) -> Iterator[Browser]:
+    """A headless browser for one file of tests: Playwright's event loop must not meet nbclient's."""
+    program = require_program("chromium", "chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    """An empty page; its test fails if a script fails or if anything is asked of another machine."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, has_touch=True)
+    trouble: list[str] = []
+
+    def stay_here(route: Route) -> None:
+        if route.request.url.startswith(HERE):
+            route.continue_()
+        else:
+            trouble.append(f"asked for {route.request.url}")
+            route.abort()
+
+    context.route("**/*", stay_here)
+    page = context.new_page()
+    page.on("pageerror", lambda error: trouble.append(f"script failed: {error}"))
+    yield page
+    context.close()
+    assert not trouble, trouble
+
+
+@pytest.fixture(scope="session")
+def lab(
+    root: Path, tmp_path_factory: pytest.TempPathFactory, require_program: Callable[[str, str], str]
+) -> Iterator[lab_driver.Lab]:
+    """A running JupyterLab over copies of the chapters and exercises, with settings and state of its own."""
+    require_program("chromium", "chromium")
+    course = tmp_path_factory.mktemp("course")
+    for folder in ("notebooks", "exercises"):
+        if (root / folder).is_dir():
+            shutil.copytree(root / folder, course / folder, ignore=shutil.ignore_patterns(".*"))
+    with lab_driver.running_lab(course, tmp_path_factory.mktemp("jupyter")) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="session")
+def violations() -> Callable[[Page, str], list[str]]:
+    """A function that lists what axe-core finds wrong in the elements that a CSS selector matches."""
+
+    def find(page: Page, selector: str) -> list[str]:
+        page.evaluate(AXE_SCRIPT)
+        run = "async (selector) => (await axe.run({include: [selector]})).violations"
+        found = page.evaluate(run, selector)
+        return [f"{each['id']}: {node['html'][:300]}" for each in found for node in each["nodes"]]
+
+    return find

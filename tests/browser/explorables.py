@@ -1,0 +1,84 @@
+"""One example of each movable figure, and the same numbers from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from course_lib import attention, explore
+from course_lib.explore import scaling, smoothing
+
+Numbers = dict[str, Any]
+KEYS = np.array([[1.0, 0.3], [-0.4, 1.0], [-1.0, -0.5], [0.5, -1.0]])
+VALUES = np.array([[3.0, 1.0], [1.0, 3.0], [-2.0, 2.0], [0.0, -2.0]])
+X = np.random.default_rng(3).uniform(0, 6, 41)
+Y = np.sin(X) + 0.3 * np.random.default_rng(4).standard_normal(41)
+TOKENS = ["the", "cat", "sat", "on", "the", "mat", "because", "it"]
+Q, K, V = (
+    np.random.default_rng(seed).standard_normal((8, width)) for seed, width in ((5, 3), (6, 3), (7, 2))
+)
+
+
+def soft_lookup() -> explore.Explorable:
+    return explore.soft_lookup(KEYS, VALUES, query=[1.0, 0.6])
+
+
+def soft_lookup_in_python(page: Numbers) -> Numbers:
+    output, weights = attention.soft_lookup(page["query"], KEYS, VALUES)
+    return {"scores": KEYS @ np.array(page["query"]), "weights": weights, "output": output}
+
+
+def kernel_smoother() -> explore.Explorable:
+    return explore.kernel_smoother(X, Y, width=0.4, neighbours=5, truth=np.sin)
+
+
+def kernel_smoother_in_python(page: Numbers) -> Numbers:
+    order = np.argsort(X)
+    x, y, grid = X[order], Y[order], np.linspace(X.min(), X.max(), smoothing.GRID).round(6)
+    curves = lambda at: [  # noqa: E731
+        smoothing.nearest(at, x, y, 1),
+        smoothing.nearest(at, x, y, page["neighbours"]),
+        smoothing.smooth(at, x, y, page["width"]),
+    ]
+    query = np.array([page["query"]])
+    nearest, nearest_k, smoothed = (float(each[0]) for each in curves(query))
+    weights = attention.gaussian_lookup(query, x[:, None], y[:, None], page["width"])[1]
+    errors = [((each - np.sin(x)) ** 2).mean() for each in curves(x)]
+    found = {"nearest": nearest, "nearestK": nearest_k, "smoothed": smoothed}
+    return found | {"weights": weights, "curves": curves(grid), "errors": errors}
+
+
+def query_row() -> explore.Explorable:
+    return explore.query_row(TOKENS, Q, K, row=7, values=V)
+
+
+def query_row_in_python(page: Numbers) -> Numbers:
+    order = page["order"]
+    weights = attention.attention_weights(Q[order], K[order], temperature=page["temperature"])
+    return {"weights": weights, "output": weights @ V[order]}
+
+
+def width_sweep() -> explore.Explorable:
+    return explore.width_sweep(np.random.default_rng(0), draws=60)
+
+
+def width_sweep_in_python(page: Numbers) -> Numbers:
+    rng = np.random.default_rng(0)
+    squares = rng.standard_normal((60, 1024)) ** 2
+    lengths = np.sqrt(squares.cumsum(axis=1)[:, np.array(scaling.WIDTHS) - 1]).round(4)
+    normals = rng.standard_normal((60, 32)).round(4)[:, : page["keys"]]
+    at, tau = scaling.WIDTHS.index(page["width"]), page["temperature"]
+    scores = lengths[page["draw"], at] * normals[page["draw"]]
+    weights = [attention.softmax(scores / tau), attention.softmax(scores / (tau * np.sqrt(page["width"])))]
+    sweeps = [scaling.sweep(lengths, normals, tau, scaled=scaled) for scaled in (False, True)]
+    return {"weights": weights, "sweeps": sweeps}
+
+
+EXAMPLES: dict[str, tuple[Callable[[], explore.Explorable], Callable[[Numbers], Numbers]]] = {
+    "soft_lookup": (soft_lookup, soft_lookup_in_python),
+    "kernel_smoother": (kernel_smoother, kernel_smoother_in_python),
+    "query_row": (query_row, query_row_in_python),
+    "width_sweep": (width_sweep, width_sweep_in_python),
+}

@@ -1,0 +1,231 @@
+"""The movable figures in a bare page: their numbers, their controls, and what axe-core says of them."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+from explorables import EXAMPLES, Numbers
+from playwright.sync_api import Locator, Page
+
+every_figure = pytest.mark.parametrize("name", EXAMPLES)
+FIGURE = "figure.explorable[data-live]"
+
+
+@cache
+def html(name: str) -> str:
+    return EXAMPLES[name][0]().html()
+
+
+def put(page: Page, name: str, background: str = "white") -> Locator:
+    """Show a figure alone in a page, and wait until its script has taken over."""
+    page.set_content(
+        f'<!doctype html><html lang="en"><title>{name}</title>'
+        f'<body style="background: {background}"><main>{html(name)}</main>'
+    )
+    page.wait_for_selector(FIGURE)
+    return page.locator(FIGURE)
+
+
+def assert_numbers_agree(figure: Locator, name: str) -> Numbers:
+    """Hold the numbers that the page computed against Python's, to 1e-9; give the page's."""
+    found = figure.evaluate("(figure) => figure.numbers")
+    expected = EXAMPLES[name][1](found)
+    assert expected
+    for key, value in expected.items():
+        np.testing.assert_allclose(np.array(found[key]), np.array(value), rtol=0, atol=1e-9, err_msg=key)
+    return found
+
+
+@every_figure
+def test_each_slider_moves_by_keyboard_and_the_numbers_stay_pythons(page: Page, name: str) -> None:
+    figure = put(page, name)
+    before = assert_numbers_agree(figure, name)
+    for slider in figure.locator("input[type=range]").all():
+        slider.focus()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowRight")
+        after = assert_numbers_agree(figure, name)
+        assert after != before, slider.evaluate("(slider) => slider.parentElement.textContent")
+        for end in ("Home", "End"):
+            page.keyboard.press(end)
+            before = assert_numbers_agree(figure, name)
+
+
+@every_figure
+def test_each_slider_moves_by_mouse_and_the_numbers_stay_pythons(page: Page, name: str) -> None:
+    figure = put(page, name)
+    for slider in figure.locator("input[type=range]").all():
+        before = figure.evaluate("(figure) => figure.numbers")
+        box = slider.bounding_box()
+        page.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + box["height"] / 2)
+        assert assert_numbers_agree(figure, name) != before
+
+
+@every_figure
+def test_start_again_brings_the_first_numbers_back(page: Page, name: str) -> None:
+    figure = put(page, name)
+    first = figure.evaluate("(figure) => figure.numbers")
+    for control in figure.locator("input[type=range], [role=slider]").all():
+        control.focus()
+        page.keyboard.press("ArrowRight")
+    assert figure.evaluate("(figure) => figure.numbers") != first
+    figure.get_by_role("button", name="Start again").click()
+    assert figure.evaluate("(figure) => figure.numbers") == first
+
+
+def test_the_query_follows_arrow_keys_mouse_and_finger(page: Page) -> None:
+    figure = put(page, "soft_lookup")
+    handle = figure.get_by_role("slider", name="query")
+    handle.focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Shift+ArrowUp")
+    assert assert_numbers_agree(figure, "soft_lookup")["query"] == [0.9, 1.1]
+
+    box = handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 60, y + 40, steps=4)
+    page.mouse.up()
+    by_mouse = assert_numbers_agree(figure, "soft_lookup")["query"]
+    assert by_mouse[0] < 0.7
+    assert by_mouse[1] < 0.9
+
+    box = handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    touch = page.context.new_cdp_session(page)
+    for kind, point in (
+        ("touchStart", (x, y)),
+        ("touchMove", (x + 15, y + 5)),
+        ("touchMove", (x + 50, y + 20)),
+    ):
+        points = [{"x": point[0], "y": point[1]}]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    by_finger = assert_numbers_agree(figure, "soft_lookup")["query"]
+    assert by_finger[0] > by_mouse[0] + 0.1
+    assert by_finger[1] < by_mouse[1]
+
+
+def test_the_query_takes_typed_numbers_and_stays_in_its_panel(page: Page) -> None:
+    figure = put(page, "soft_lookup")
+    figure.get_by_label("query, first number").fill("-0.25")
+    assert assert_numbers_agree(figure, "soft_lookup")["query"] == [-0.25, 0.6]
+    figure.get_by_label("query, first number").fill("99")
+    query = assert_numbers_agree(figure, "soft_lookup")["query"]
+    assert query[0] < 10
+
+
+def test_the_output_stays_inside_the_hull_of_the_values(page: Page) -> None:
+    figure = put(page, "soft_lookup")
+    for first, second in ((3, 3), (-3, 1), (0, -3)):
+        figure.get_by_label("query, first number").fill(str(first))
+        figure.get_by_label("query, second number").fill(str(second))
+        found = assert_numbers_agree(figure, "soft_lookup")
+        assert min(found["weights"]) > 0
+        assert sum(found["weights"]) == pytest.approx(1, abs=1e-12)
+
+
+def test_a_moved_token_takes_its_row_its_column_and_its_output_along(page: Page) -> None:
+    figure = put(page, "query_row")
+    first = assert_numbers_agree(figure, "query_row")
+    figure.get_by_role("combobox", name="query").select_option(label="cat")
+    figure.get_by_role("button", name="Move token later").click()
+    figure.get_by_role("button", name="Reverse order").click()
+    moved = assert_numbers_agree(figure, "query_row")
+    assert moved["order"] == [7, 6, 5, 4, 3, 1, 2, 0]
+    assert moved["row"] == 1
+    weights = np.array(first["weights"])[np.ix_(moved["order"], moved["order"])]
+    np.testing.assert_allclose(np.array(moved["weights"]), weights, atol=1e-12)
+    np.testing.assert_allclose(
+        np.array(moved["output"]), np.array(first["output"])[moved["order"]], atol=1e-12
+    )
+
+
+def test_a_click_on_the_heat_map_chooses_its_row(page: Page) -> None:
+    figure = put(page, "query_row")
+    figure.locator("svg .explorable-moves:has(rect)").first.click()
+    assert assert_numbers_agree(figure, "query_row")["row"] == 0
+    assert figure.get_by_role("combobox", name="query").input_value() == "0"
+
+
+def test_temperature_leads_from_one_hot_rows_to_equal_weights(page: Page) -> None:
+    figure = put(page, "query_row")
+    figure.locator("input[type=range]").focus()
+    page.keyboard.press("Home")
+    cold = np.array(assert_numbers_agree(figure, "query_row")["weights"])
+    assert (cold.max(axis=1) > 0.7).all()  # two of these eight rows have nearly equal largest scores
+    page.keyboard.press("End")
+    hot = np.array(assert_numbers_agree(figure, "query_row")["weights"])
+    np.testing.assert_allclose(hot, 1 / 8, atol=0.02)
+
+
+@every_figure
+def test_every_control_keeps_its_keys_from_jupyterlab_and_shows_its_focus(page: Page, name: str) -> None:
+    figure = put(page, name)
+    controls = figure.locator("input, select, button, summary, [tabindex]").all()
+    assert len(controls) >= 4
+    for control in controls:
+        assert control.get_attribute("data-lm-suppress-shortcuts") == "true"
+    page.keyboard.press("Tab")
+    seen = page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+    assert seen == "solid"
+
+
+@every_figure
+@pytest.mark.parametrize("width", [1280, 360])
+def test_axe_finds_nothing_and_nothing_hangs_over(
+    page: Page, name: str, width: int, violations: Callable[[Page, str], list[str]]
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    figure = put(page, name, background="#111")
+    for summary in figure.locator("summary").all():
+        summary.click()
+    assert violations(page, "figure") == []
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+
+
+@every_figure
+def test_each_change_is_written_and_then_announced(page: Page, name: str) -> None:
+    figure = put(page, name)
+    control = figure.locator("input[type=range], [role=slider]").first
+    before = figure.locator(".explorable-line").inner_text()
+    control.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    after = figure.locator(".explorable-line").inner_text()
+    assert after != before
+    assert control.get_attribute("aria-valuetext")
+    page.wait_for_function(
+        "(text) => document.querySelector('[role=status]').textContent === text", arg=after
+    )
+
+
+@every_figure
+def test_without_scripts_the_picture_its_words_and_a_hint_remain(page: Page, name: str) -> None:
+    without = page.context.browser.new_context(java_script_enabled=False)
+    still = without.new_page()
+    still.set_content(html(name))
+    picture = still.locator("figure img")
+    assert picture.is_visible()
+    assert len(picture.get_attribute("alt")) > 60
+    assert "run its cell" in still.locator("figcaption").inner_text()
+    without.close()
+
+
+def test_the_scripts_leave_no_global_names(page: Page) -> None:
+    page.set_content("<title>empty</title>")
+    before = page.evaluate("() => Object.getOwnPropertyNames(window)")
+    for name in EXAMPLES:
+        put(page, name)
+    after = page.evaluate("() => Object.getOwnPropertyNames(window)")
+    assert set(after) == set(before)
+
+
+def test_no_animation_for_readers_who_asked_for_less_motion(page: Page) -> None:
+    put(page, "query_row")
+    duration = "() => getComputedStyle(document.querySelector('.explorable-moves')).transitionDuration"
+    assert page.evaluate(duration) == "0.4s"
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(duration) == "0s"
