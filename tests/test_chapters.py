@@ -1,0 +1,122 @@
+"""Each chapter has the shape that the course promises, and nothing in it leads nowhere."""
+
+import re
+import statistics
+from pathlib import Path
+
+import pytest
+
+from course_lib import notebooks
+from prose import links, target, words
+
+ROOT = Path(__file__).resolve().parents[1]
+CHAPTERS = sorted(ROOT.glob("notebooks/*.ipynb"))
+EXERCISES = sorted(ROOT.glob("exercises/*/*.ipynb"))
+MAX_CODE_LINES, MAX_WORDS = 25, 80
+
+each_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+each_notebook = pytest.mark.parametrize(
+    "path", [*CHAPTERS, *EXERCISES], ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+
+
+def cells(path, kind):
+    return [cell for cell in notebooks.read(path).cells if cell.cell_type == kind]
+
+
+def test_there_are_chapters_and_each_has_its_exercise():
+    assert [path.stem for path in CHAPTERS] == [path.stem for path in EXERCISES]
+    assert len(CHAPTERS) >= 3
+
+
+@each_chapter
+def test_code_cells_are_short(path):
+    lengths = {
+        cell.id: sum(bool(line.strip()) for line in cell.source.splitlines()) for cell in cells(path, "code")
+    }
+    assert 4 <= statistics.median(lengths.values()) <= 8
+    assert {cell: length for cell, length in lengths.items() if length > MAX_CODE_LINES} == {}
+
+
+@each_chapter
+def test_prose_is_short_and_not_outnumbered_by_code(path):
+    prose = cells(path, "markdown")
+    long = {cell.id: words(cell.source) for cell in prose if not cell.source.startswith("## References")}
+    assert {cell: count for cell, count in long.items() if count >= MAX_WORDS} == {}
+    assert len(prose) >= len(cells(path, "code"))
+
+
+@each_chapter
+def test_the_title_is_a_question_with_goals_prerequisites_and_minutes(path):
+    title, *rest = cells(path, "markdown")
+    assert re.match(rf"# {int(path.stem[:2])} .*\?\s*$", title.source.splitlines()[0])
+    opening = "\n".join([title.source, *(cell.source for cell in rest[:2])]).lower()
+    assert "goal" in opening or "you will" in opening
+    assert "prerequisite" in opening or "you need" in opening
+    assert "minutes" in opening
+
+
+@each_chapter
+def test_it_ends_with_where_people_go_wrong_what_next_and_references(path):
+    headings = [
+        line.lower()
+        for cell in cells(path, "markdown")
+        for line in cell.source.splitlines()
+        if line[:1] == "#"
+    ]
+    for expected in ("where people go wrong", "next", "references"):
+        assert any(expected in heading for heading in headings[-4:]), expected
+
+
+@each_chapter
+def test_outputs_are_those_of_a_fresh_run_without_errors_or_warnings(path):
+    code = [cell for cell in cells(path, "code") if cell.source.strip()]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    kinds = {output.get("name", output.output_type) for _, output in notebooks.outputs(notebooks.read(path))}
+    assert kinds <= {"stdout", "execute_result", "display_data"}
+
+
+@each_notebook
+def test_links_between_files_resolve(path):
+    for cell in cells(path, "markdown"):
+        for link in links(cell.source):
+            assert target(link, path, ROOT).exists(), f"{cell.id}: {link}"
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_links_of_documents_resolve(document):
+    for link in links((ROOT / document).read_text(encoding="utf-8")):
+        assert target(link, ROOT / document, ROOT).exists(), link
+
+
+@each_notebook
+def test_pictures_have_alt_text_and_nothing_is_loaded_from_elsewhere(path):
+    notebook = notebooks.read(path)
+    html = [output.data.get("text/html", "") for _, output in notebooks.outputs(notebook) if "data" in output]
+    html += [cell.source for cell in cells(path, "markdown")]
+    for text in html:
+        assert all(re.search(r'\balt="[^"]+"', tag) for tag in re.findall(r"<img\b[^>]*>", text))
+        assert not re.search(r"!\[\s*\]\(", text)
+        assert not re.search(r"""\b(src|srcset|poster)=["']?(https?:)?//|@import|<link\b""", text)
+    assert not [
+        cell.id for cell, output in notebooks.outputs(notebook) if "image/png" in output.get("data", {})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("link", "found"),
+    [
+        ("02_queries_keys_values.ipynb", True),
+        ("../work/01_soft_lookup/01_soft_lookup.ipynb", True),
+        ("../exercises/01_soft_lookup/01_soft_lookup.ipynb#title", True),
+        ("../work/09_none/09_none.ipynb", False),
+        ("nowhere.md", False),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_found(link, found):
+    assert links(f"See [it]({link}), [the web](https://example.org) and [above](#top).") == [link]
+    assert target(link, CHAPTERS[0], ROOT).exists() is found
+
+
+def test_words_are_counted_without_code_links_and_rules():
+    assert words("One [two](http://three.four) `five`.\n\n| - | - |\n```\nsix seven\n```\n") == 3
