@@ -40,5 +40,6 @@ normalise: setup  ## take execution noise out of the notebook files
 chapters: setup  ## run every chapter in a fresh kernel and store its outputs
 	@$(COURSE) normalise --execute $(CHAPTERS)
 
-release: setup  ## generate exercises/ from solutions/
+release: setup  ## generate exercises/, and the right answers to their visible checks, from solutions/
+	@$(COURSE) references $(ARGS)
 	@$(COURSE) release $(ARGS)
