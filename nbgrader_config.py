@@ -4,6 +4,12 @@ Without these plug-ins a test cell is worth nothing, so a course that is marked 
 settings gives no points rather than wrong ones.
 """
 
+import warnings
+
+# nbgrader's own session handling makes SQLAlchemy warn once per new submission; the rows are added all the same,
+# which the tests of the gradebook prove. A warning about anything else still shows.
+warnings.filterwarnings("ignore", message="Object of type <Submitted(Assignment|Notebook)> not in session")
+
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
 c.CourseDirectory.course_id = "one_layer_of_attention"

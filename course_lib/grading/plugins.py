@@ -145,11 +145,12 @@ class NamedStubs(ClearSolutions):
 
 
 def comment_on(verdicts: list[Verdict]) -> str:
-    """A function's verdicts as one comment: the points, and a sentence for each behaviour that failed."""
+    """A function's verdicts as one comment: the points, and each sentence once with what it costs."""
     points = sum(verdict.points for verdict in verdicts)
     possible = sum(verdict.max_points for verdict in verdicts)
     said = [f"{verdicts[0].function}: {points:g} of {possible:g} points."]
     for sentence in dict.fromkeys(verdict.sentence for verdict in verdicts if verdict.failed is not None):
-        titles = [verdict.title for verdict in verdicts if verdict.sentence == sentence]
-        said.append(f"{', '.join(titles)}: {sentence}")
+        missed = [verdict for verdict in verdicts if verdict.sentence == sentence]
+        which = "" if len(missed) == len(verdicts) else f"{', '.join(f'“{each.title}”' for each in missed)}: "
+        said.append(which + sentence)
     return "\n".join(said)

@@ -1,0 +1,127 @@
+"""A course in a temporary folder, marked by nbgrader's own commands; and submissions to put into it."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+ROOT = Path(__file__).resolve().parents[1]
+BIN = Path(sys.executable).parent
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course with one assignment, a gradebook of its own and a fixed secret."""
+
+    folder: Path
+    assignment: str
+
+    @classmethod
+    def make(cls, folder: Path, assignment: str, *, secret: str = "a fixed secret", config: str = "") -> Course:
+        """Copy the configuration (or write another one) and the sources, and generate the release."""
+        folder.mkdir(parents=True)
+        if config:
+            (folder / "nbgrader_config.py").write_text(config, encoding="utf-8")
+        else:
+            shutil.copy(ROOT / "nbgrader_config.py", folder)
+        shutil.copytree(ROOT / "solutions" / assignment, folder / "solutions" / assignment)
+        (folder / ".course_secret").write_text(secret, encoding="utf-8")
+        course = cls(folder, assignment)
+        course.run("generate_assignment", assignment)
+        return course
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run one nbgrader command; a failure shows what it said."""
+        environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", *words],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        return done
+
+    def source(self) -> NotebookNode:
+        """The solution notebook."""
+        return nbformat.read(self.folder / "solutions" / self.assignment / f"{self.assignment}.ipynb", 4)
+
+    def release(self) -> NotebookNode:
+        """The notebook that students receive."""
+        return nbformat.read(self.folder / "exercises" / self.assignment / f"{self.assignment}.ipynb", 4)
+
+    def submit(self, student: str, notebook: NotebookNode) -> None:
+        """Put a notebook where nbgrader finds a student's submission."""
+        folder = self.folder / "submitted" / student / self.assignment
+        folder.mkdir(parents=True)
+        nbformat.write(notebook, folder / f"{self.assignment}.ipynb")
+
+    def points(self) -> dict[str, dict[str, float]]:
+        """From the gradebook: for each student the points of each test cell."""
+        from nbgrader.api import Gradebook
+
+        with Gradebook(self.db_url) as gradebook:
+            return {
+                each.student.id: {grade.name: grade.score for book in each.notebooks for grade in book.grades}
+                for each in gradebook.assignment_submissions(self.assignment)
+            }
+
+    def functions(self) -> dict[str, dict[str, float]]:
+        """From the gradebook: for each student the points of each function."""
+        totals: dict[str, dict[str, float]] = {}
+        for student, cells in self.points().items():
+            totals[student] = {}
+            for cell, points in cells.items():
+                function = cell.split("-", 1)[0]
+                totals[student][function] = totals[student].get(function, 0.0) + points
+        return totals
+
+    def comments(self, student: str) -> dict[str, str]:
+        """From the gradebook: the comment beside each answer."""
+        from nbgrader.api import Gradebook
+
+        with Gradebook(self.db_url) as gradebook:
+            submission = gradebook.find_submission(self.assignment, student)
+            return {each.name: each.auto_comment for book in submission.notebooks for each in book.comments}
+
+    def feedback(self, student: str) -> str:
+        """The HTML page that a student gets back."""
+        path = self.folder / "feedback" / student / self.assignment / f"{self.assignment}.html"
+        return path.read_text(encoding="utf-8")
+
+    def exported(self) -> dict[str, float]:
+        """Each student's score in nbgrader's CSV."""
+        self.run("export", "--to=grades.csv")
+        with open(self.folder / "grades.csv", newline="", encoding="utf-8") as file:
+            return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+
+    @property
+    def db_url(self) -> str:
+        return f"sqlite:///{self.folder / 'gradebook.db'}"
+
+
+def answered(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
+    """The released notebook with some answer cells filled in, by function."""
+    notebook = nbformat.from_dict(release)
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if name in answers:
+            cell.source = answers[name]
+    return notebook
+
+
+def answers_of(source: NotebookNode) -> dict[str, str]:
+    """The text of every answer cell, by function."""
+    cells = (cell for cell in source.cells if cell.metadata.get("nbgrader", {}).get("solution"))
+    return {cell.metadata.nbgrader.grade_id: cell.source for cell in cells}

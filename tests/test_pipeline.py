@@ -1,0 +1,131 @@
+"""From the source to the exported marks with nbgrader's own commands and a real gradebook.
+
+Five submissions to each assignment: the solution, the untouched release, one half done, one with one
+mistake in its first function, and one with a syntax error in its last.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+
+import pytest
+from marking import Course, answered, answers_of
+
+from course_lib.checks.assignments import MODULES, load
+
+STUDENTS = ("half", "mistake", "solution", "syntax", "untouched")
+# One ordinary mistake in the first function of each assignment, on which later functions build.
+MISTAKES = {
+    "01_soft_lookup": (
+        "def softmax(scores):\n    return np.exp(scores) / np.exp(scores).sum(axis=0, keepdims=True)",
+        "Which axis",
+    ),
+    "02_queries_keys_values": (
+        "def project(X, W_q, W_k, W_v):\n    return X @ W_k, X @ W_k, X @ W_v",
+        "project: 0 of",
+    ),
+    "03_scaling": (
+        "def score_spread(d_k, n_pairs, rng):\n"
+        "    products = (rng.standard_normal((n_pairs, d_k)) * rng.standard_normal((n_pairs, d_k))).sum(axis=1)\n"
+        "    return products.var(), products.var() / d_k",
+        "score_spread: 0 of",
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=MODULES)
+def course(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """The assignment, generated, submitted to by five students, marked, and with feedback."""
+    name = request.param
+    made = Course.make(tmp_path_factory.mktemp("course") / name, name)
+    answers = answers_of(made.source())
+    functions = list(answers)
+    half = {function: answers[function] for function in functions[: len(functions) // 2]}
+    made.submit("solution", made.source())
+    made.submit("untouched", made.release())
+    made.submit("half", answered(made.release(), half))
+    made.submit("mistake", answered(made.release(), answers | {functions[0]: MISTAKES[name][0]}))
+    made.submit("syntax", answered(made.release(), answers | {functions[-1]: f"def {functions[-1]}(:\n    pass"}))
+    said = made.run("autograde", name)
+    assert "Warning" not in said.stderr
+    made.run("generate_feedback", name)
+    return made
+
+
+def _possible(name: str) -> dict[str, float]:
+    return {each.function: float(sum(b.points for b in each.behaviours)) for each in load(name).exercises}
+
+
+def test_every_assignment_has_twenty_points(course: Course) -> None:
+    assert sum(_possible(course.assignment).values()) == 20
+
+
+def test_each_function_costs_its_own_points_only(course: Course) -> None:
+    possible = _possible(course.assignment)
+    functions = list(possible)
+    none = dict.fromkeys(functions, 0.0)
+    half = dict(list(possible.items())[: len(functions) // 2])
+    assert course.functions() == {
+        "solution": possible,
+        "untouched": none,
+        "half": none | half,
+        "mistake": possible | {functions[0]: 0.0},
+        "syntax": possible | {functions[-1]: 0.0},
+    }
+
+
+def test_the_exported_marks_are_those_of_the_gradebook(course: Course) -> None:
+    scores = {student: sum(points.values()) for student, points in course.functions().items()}
+    assert course.exported() == scores
+    assert scores["solution"] == 20
+    assert scores["untouched"] == 0
+
+
+def test_a_comment_stands_beside_each_answer_and_names_the_mistake(course: Course) -> None:
+    comments = course.comments("mistake")
+    functions = list(_possible(course.assignment))
+    assert set(comments) == set(functions)
+    assert MISTAKES[course.assignment][1] in comments[functions[0]]
+    assert f"{functions[0]} is not written yet" in course.comments("untouched")[functions[0]]
+    assert f"There is no {functions[-1]} yet" in course.comments("syntax")[functions[-1]]
+
+
+def test_feedback_shows_sentences_and_nothing_of_tests_references_or_our_tracebacks(course: Course) -> None:
+    first = next(iter(_possible(course.assignment)))
+    secret_lines = {
+        line.strip()
+        for source in answers_of(course.source()).values()
+        for line in re.findall(r"### BEGIN SOLUTION(.*?)### END SOLUTION", source, flags=re.DOTALL)[0].splitlines()
+        if len(line.strip()) > 25
+    }
+    for student in set(STUDENTS) - {"solution"}:
+        page = course.feedback(student)
+        for ours in ("HIDDEN TESTS", "check.collect", "answer(&#39;", "stand_ins", "course_lib/checks", "a fixed secret"):
+            assert ours not in page, (student, ours)
+    page = course.feedback("untouched")
+    assert f"{first} is not written yet" in page
+    assert not [line for line in secret_lines if line in page]
+
+
+def test_marking_again_gives_the_same_marks(course: Course) -> None:
+    before = course.points(), course.comments("mistake")
+    course.run("autograde", course.assignment, "--force", "--student=mistake")
+    assert (course.points(), course.comments("mistake")) == before
+
+
+STOCK = """
+c = get_config()
+c.CourseDirectory.course_id = "one_layer_of_attention"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "exercises"
+"""
+
+
+def test_stock_marking_gives_no_points_and_says_so(tmp_path) -> None:
+    course = Course.make(tmp_path / "stock", "01_soft_lookup", config=STOCK)
+    course.submit("solution", copy.deepcopy(course.source()))
+    course.run("autograde", course.assignment)
+    course.run("generate_feedback", course.assignment)
+    assert set(course.points()["solution"].values()) == {0.0}
+    assert "No points: this cell is marked by the course" in course.feedback("solution")
