@@ -3,13 +3,16 @@
 function explore(stage, data) {
   const { keys, values, labels, reach } = data;
   const ends = [-reach, reach];
+  // Two squares and the table side by side where there is room for them.
+  const beside = (stage.room - 316) / 2;
+  const side = beside >= 220 ? Math.min(beside, 280) : Math.min(stage.room, 280);
   const names = { xlabel: "first number", ylabel: "second number" };
   const left = plot({
-    ...names, title: "Keys and query", width: 280, height: 280, xs: ends, ys: ends,
+    ...names, title: "Keys and query", width: side, height: side, xs: ends, ys: ends,
     label: "Keys as arrows, and the query, which can be moved",
   });
   const right = plot({
-    ...names, title: "Values and output", width: 280, height: 280, xs: data.box[0], ys: data.box[1],
+    ...names, title: "Values and output", width: side, height: side, xs: data.box[0], ys: data.box[1],
     label: "Values, their convex hull and the output",
   });
   left.svg.setAttribute("role", "group");

@@ -9,10 +9,11 @@ function explore(stage, data) {
   const counts = Array.from({ length: normals[0].length - 1 }, (_, i) => i + 2);
   const start = { keys: data.keys, at: widths.indexOf(data.width), temperature: data.temperature, draw: 0 };
   const state = { ...start };
-  const bars = element("svg", { viewBox: "0 0 280 250", width: 280, height: 250, role: "img",
+  const across = stage.room >= 700 ? Math.min((stage.room - 34) / 3, 280) : Math.min(stage.room, 280);
+  const bars = element("svg", { viewBox: `0 0 ${across} 250`, width: across, height: 250, role: "img",
     "aria-label": "Weights of one draw at the marked width, unscaled above, scaled below" });
   const powers = widths.map((_, i) => i);
-  const axis = { width: 280, height: 250, xs: [-0.3, powers.length - 0.7], xlabel: "width d_k", xticks: [0, 2, 4, 6, 8, 10],
+  const axis = { width: across, height: 250, xs: [-0.3, powers.length - 0.7], xlabel: "width d_k", xticks: [0, 2, 4, 6, 8, 10],
     xname: (power) => String(widths[power]) };
   const curves = [
     plot({ ...axis, title: "Mean largest weight", ys: [0, 1], yticks: [0, 0.25, 0.5, 0.75, 1], ylabel: "largest weight",
@@ -81,7 +82,7 @@ function explore(stage, data) {
   }
 
   function drawBars(weights) {
-    const room = 270 / state.keys;
+    const room = (across - 10) / state.keys;
     bars.replaceChildren(element("text", { x: 4, y: 14, class: "explorable-title" },
       `Weights of draw ${state.draw + 1}, width ${widths[state.at]}`));
     weights.forEach((each, i) => {
@@ -91,7 +92,7 @@ function explore(stage, data) {
         bars.append(element("rect", { x: 4 + j * room, y: base - 80 * weight, width: room * 0.8, height: 80 * weight,
           fill: kinds[i].colour }));
       }
-      bars.append(element("line", { x1: 4, x2: 274, y1: base, y2: base, stroke: "#1a1a1a" }));
+      bars.append(element("line", { x1: 4, x2: across - 6, y1: base, y2: base, stroke: "#1a1a1a" }));
     });
   }
 

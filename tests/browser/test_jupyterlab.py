@@ -1,0 +1,104 @@
+"""Chapters and exercises in a real JupyterLab, used as a student uses them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import lab_driver
+import nbformat
+import numpy as np
+import pytest
+from lab_driver import Lab
+from playwright.sync_api import Page
+
+CHAPTERS = sorted(path.name for path in (Path(__file__).parents[2] / "notebooks").glob("0*.ipynb"))
+OUTPUTS = f"{lab_driver.PANEL} .jp-OutputArea-output"
+LIVE = f"{OUTPUTS} figure.explorable[data-live]"
+EXERCISE, CHECK = "01_soft_lookup", "test-softmax-ordinary"
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_chapter_is_complete_before_it_is_run_and_runs_without_an_error(
+    page: Page, lab: Lab, chapter: str, violations: Callable[[Page, str], list[str]]
+) -> None:
+    lab_driver.open_notebook(page, lab, f"notebooks/{chapter}")
+    stills = page.locator(f"{OUTPUTS} figure.explorable img").count()
+    assert page.locator(LIVE).count() == 0, "the notebook is not trusted yet, so no script may have run"
+    lab_driver.run_all(page)
+    assert lab_driver.errors(page) == []
+    pictures = page.locator(f"{OUTPUTS} img").all()
+    assert all(len(picture.get_attribute("alt") or "") > 20 for picture in pictures)
+    assert stills == page.locator(LIVE).count() > 0
+    assert violations(page, LIVE) == []
+
+
+def test_keys_reach_a_movable_figure_and_not_the_notebook(page: Page, lab: Lab) -> None:
+    text = "from course_lib import explore\nexplore.soft_lookup([[1, 0], [0, 1]], [[2, 0], [0, 3]], [0, 1])"
+    kernel = {"name": "python3", "display_name": "Python 3"}
+    cells = [nbformat.v4.new_code_cell(each, id=name) for name, each in (("first", "1"), ("figure", text))]
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(notebook, lab.root / "keys.ipynb")
+    lab_driver.open_notebook(page, lab, "keys.ipynb")
+    lab_driver.run_all(page)
+    figure = page.locator(LIVE).first
+    handle = figure.get_by_role("slider", name="query")
+    handle.scroll_into_view_if_needed()
+    active = "() => window.jupyterapp.shell.currentWidget.content.activeCellIndex"
+    for press in (handle.focus, handle.click):
+        press()
+        before, cell = figure.evaluate("(figure) => figure.numbers.query"), page.evaluate(active)
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowUp")
+        after = figure.evaluate("(figure) => figure.numbers.query")
+        np.testing.assert_allclose(after, np.array(before) + 0.1, atol=1e-9)
+        assert page.evaluate(active) == cell
+
+
+@pytest.fixture(scope="module")
+def answers(root: Path) -> dict[str, str]:
+    """The solution's answer cells of exercise 1, by cell id."""
+    solution = nbformat.read(root / "solutions" / EXERCISE / f"{EXERCISE}.ipynb", as_version=4)
+    return {cell.id: cell.source for cell in solution.cells if cell.id.startswith("answer-")}
+
+
+def test_an_exercise_shows_its_checks_lines_and_validate_agrees_with_them(
+    page: Page, lab: Lab, answers: dict[str, str]
+) -> None:
+    lab_driver.open_notebook(page, lab, f"exercises/{EXERCISE}/{EXERCISE}.ipynb")
+    lab_driver.run_all(page)
+    assert lab_driver.errors(page) == []
+    assert "not written yet" in lab_driver.output(page, CHECK)
+
+    wrong = answers["answer-softmax"].replace("axis=-1", "axis=0")
+    assert wrong != answers["answer-softmax"]
+    lab_driver.type_into(page, "answer-softmax", wrong)
+    lab_driver.run_cell(page, "answer-softmax")
+    lines = lab_driver.run_cell(page, CHECK)
+    assert "✗" in lines
+    assert "Traceback" not in lines
+    lab_driver.run_all(page)
+    assert failed(lab_driver.press_validate(page)) == unmet(page)
+
+    lab_driver.type_into(page, "answer-softmax", answers["answer-softmax"])
+    lab_driver.run_all(page)
+    assert "✓" in lab_driver.output(page, CHECK)
+    assert failed(lab_driver.press_validate(page)) == unmet(page)
+    assert 'check("softmax", "ordinary")' not in unmet(page)
+
+    for cell_id, text in answers.items():
+        lab_driver.type_into(page, cell_id, text)
+    lab_driver.run_all(page)
+    assert unmet(page) == set()
+    assert "Success" in lab_driver.press_validate(page)
+
+
+def failed(dialog: str) -> set[str]:
+    """The check cells that the Validate dialog names."""
+    return {line for line in dialog.splitlines() if line.startswith("check(")}
+
+
+def unmet(page: Page) -> set[str]:
+    """The check cells below which something is not as it should be."""
+    ids = "() => window.jupyterapp.shell.currentWidget.content.widgets.map((cell) => cell.model.id)"
+    checks = [cell_id for cell_id in page.evaluate(ids) if cell_id.startswith("test-")]
+    outputs = {lab_driver.source(page, cell_id): lab_driver.output(page, cell_id) for cell_id in checks}
+    return {text for text, lines in outputs.items() if "✗" in lines or "not written yet" in lines}
