@@ -49,6 +49,11 @@ def pooling_layer() -> Layer:
     return lambda X: np.broadcast_to(X.mean(axis=-2, keepdims=True), X.shape).copy()
 
 
+def previous_row_layer() -> Layer:
+    """Each row becomes the one before it, the first row the last: the order of rows matters."""
+    return lambda X: np.roll(X, 1, axis=-2)
+
+
 ENTRIES: dict[str, Callable[..., Any]] = {
     "generator": generator,
     "per_token_layer": per_token_layer,
@@ -56,4 +61,5 @@ ENTRIES: dict[str, Callable[..., Any]] = {
     "positional_layer": positional_layer,
     "running_sum_layer": running_sum_layer,
     "pooling_layer": pooling_layer,
+    "previous_row_layer": previous_row_layer,
 }

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .spec import Behaviour, Exercise, outputs_by_name
-from .values import BadRecord, Json, Received, decode, receive
+from .values import ERROR, BadRecord, Json, Received, decode, error_text, receive
 
 # Every honest float32 solution tried stays within 1e-5 of the float64 reference, relative to 1 or to the
 # value, whichever is larger; the nearest mistake in the catalogue is more than 100 times further away.
@@ -102,7 +102,7 @@ def _rungs(
     records = {record["id"]: record for record in bundle["calls"]}
     expected = {record["id"]: record for record in reference["calls"]}
     calls = [_call(exercise, call, records[call["id"]], expected[call["id"]]) for call in request["calls"]]
-    yield from _runs(name, calls, reveal)
+    yield from _runs(name, calls, reveal, diagnose)
 
     answered = [call for call in calls if not call.raises]
     received = [(call, receive(call.record["returned"])) for call in answered]
@@ -138,9 +138,15 @@ def _call(exercise: Exercise, call: Json, record: Json, expected: Json) -> Call:
     return Call(call["id"].rsplit(" #", 1)[0], arguments, record, call["raises"], reference)
 
 
-def _runs(name: str, calls: list[Call], reveal: bool) -> Iterator[tuple[str, str | None]]:
+def _runs(
+    name: str,
+    calls: list[Call],
+    reveal: bool,
+    diagnose: Callable[[str, dict[str, Received]], str | None] | None,
+) -> Iterator[tuple[str, str | None]]:
     """The calls end as they should: without an error, or with ValueError where the statement asks for it."""
     errors = [(call, call.record.get("error")) for call in calls]
+    hint = _hint([(call, {ERROR: error_text(error)}) for call, error in errors if error], diagnose)
     for _, error in errors:
         if error is not None and error["type"] == "NotImplementedError":
             other = error["message"].split(" ")[0]
@@ -155,7 +161,7 @@ def _runs(name: str, calls: list[Call], reveal: bool) -> Iterator[tuple[str, str
             where = f" ({error['line']})" if error["line"] else ""
             said = f"{error['type']}: {error['message']}" if reveal else error["type"]
             asked = " instead of ValueError" if call.raises else ""
-            yield "runs", f"{_place(call, reveal)} it raised {said}{where}{asked}."
+            yield "runs", _first([f"{_place(call, reveal)} it raised {said}{where}{asked}."], hint)
     yield "runs", None
 
 

@@ -47,13 +47,13 @@ def _read(assignment: str) -> Any:
 
 
 def _same(stored: Json, outputs: dict[str, Received]) -> bool:
-    """Whether outputs agree with those of a mistake in shape and, to 1e-6, in every value."""
+    """Whether outputs agree with those of a mistake in shape and, to 1e-6, in value; errors in their text."""
     if set(stored) != set(outputs):
         return False
     for name, record in stored.items():
         want, got = receive(record), outputs[name]
-        if want.kind != got.kind:
-            return False
+        if want.kind == got.kind == "text" and want.value == got.value:
+            continue
         a, b = np.asarray(want.value), np.asarray(got.value)
         if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub" or a.shape != b.shape:
             return False

@@ -21,6 +21,8 @@ DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float3
 MAX_BYTES = 16 * 2**20
 MAX_ITEMS = 1000
 MAX_DEPTH = 4
+MAX_TEXT = 200
+ERROR = "error"  # stands for an output's name where a function raised instead
 
 
 class BadRecord(ValueError):
@@ -113,6 +115,11 @@ class Entry:
     arguments: dict[str, Any]
 
 
+def error_text(error: Json) -> Received:
+    """What an error says, in place of an output: known mistakes are recognised by it."""
+    return Received("text", f"{error['type']}: {error['message']}"[:MAX_TEXT])
+
+
 def _kind(record: Json) -> str:
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str):
@@ -128,7 +135,7 @@ def _plain(value: Any) -> tuple[str, Any]:
     if isinstance(value, (int, float)):
         return "number", value
     if isinstance(value, str):
-        return "text", value[:200]
+        return "text", value[:MAX_TEXT]
     raise BadRecord(f"plain value of type {type(value).__name__}")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from course_lib.checks.assignments import MODULES, load
 from course_lib.checks.collect import collect
 from course_lib.checks.spec import Assignment, Behaviour, Exercise, outputs_by_name, request
-from course_lib.checks.values import Json, receive
+from course_lib.checks.values import ERROR, Json, encode, error_text, receive
 
 from .catalogue import Mistake, define
 from .source import Source
@@ -72,12 +72,13 @@ def _behaviour(
 
 
 def _outputs(exercise: Exercise, mistake: Mistake, asked: Json, namespace: dict[str, Any]) -> list[Json]:
-    """What a mistake gives on the one call that exposes it."""
+    """What a mistake gives, or which error it raises, on the one call that exposes it."""
     (call,) = [each for each in asked["calls"] if each["id"].rsplit(" #", 1)[0] == mistake.case][:1]
     bundle = collect(asked | {"calls": [call]}, define(mistake.code, exercise.function, namespace))
-    returned = bundle["calls"][0].get("returned")
-    if returned is None:
-        return []
+    (record,) = bundle["calls"]
+    if "error" in record:
+        return [_known(mistake, {ERROR: encode(error_text(record["error"]).value)})]
+    returned = record["returned"]
     received = receive(returned)
     if len(exercise.returns) > 1 and (
         received.kind != "tuple" or len(received.value) != len(exercise.returns)
@@ -85,14 +86,11 @@ def _outputs(exercise: Exercise, mistake: Mistake, asked: Json, namespace: dict[
         return []
     records = returned["items"] if len(exercise.returns) > 1 else [returned]
     names = outputs_by_name(exercise.returns, received)
-    return [
-        {
-            "id": mistake.id,
-            "call": mistake.case,
-            "outputs": dict(zip(names, records, strict=True)),
-            "question": mistake.question,
-        }
-    ]
+    return [_known(mistake, dict(zip(names, records, strict=True)))]
+
+
+def _known(mistake: Mistake, outputs: Json) -> Json:
+    return {"id": mistake.id, "call": mistake.case, "outputs": outputs, "question": mistake.question}
 
 
 def _catalogue(root: Path, name: str) -> list[Mistake]:
