@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from conftest import find_program
+from programs import find_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these programs are used on Linux only")
 
