@@ -7,6 +7,7 @@ import pytest
 
 from programs import find_program
 
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]  # they hold no doctests, and share one name
 ROOT = Path(__file__).resolve().parents[1]
 
 
