@@ -1,5 +1,6 @@
 "use strict";
-// What every explorable figure shares. Inlined before the figure's own file, inside one function: no global names.
+// What every explorable figure shares. Inlined before the figure's own file, inside one function, so that
+// there are no global names.
 
 const SVG_TAGS = new Set(["svg", "g", "rect", "line", "path", "circle", "polygon", "polyline", "text"]);
 
@@ -28,19 +29,38 @@ function softmax(scores) {
 }
 
 /** Weighted sum of the rows of a table. */
-const blend = (weights, rows) => rows[0].map((_, column) => dot(weights, rows.map((row) => row[column])));
+const blend = (weights, rows) =>
+  rows[0].map((_, column) =>
+    dot(
+      weights,
+      rows.map((row) => row[column]),
+    ),
+  );
 
 const entropy = (weights) => weights.reduce((sum, p) => sum - (p > 0 ? p * Math.log(p) : 0), 0);
 
 /** A number with a fixed count of decimals, a true minus sign, and no minus before zero. */
-const fixed = (value, decimals = 2) => value.toFixed(decimals).replace(/^-(0(\.0+)?)$/, "$1").replace("-", "\u2212");
+const fixed = (value, decimals = 2) =>
+  value
+    .toFixed(decimals)
+    .replace(/^-(0(\.0+)?)$/, "$1")
+    .replace("-", "\u2212");
 
 /** A positive number with three digits, as long as it is not tiny or huge. */
 const digits = (value) => String(Number(value.toPrecision(3)));
 
 const CIVIDIS = [
-  [0, 34, 78], [8, 51, 112], [53, 69, 108], [79, 87, 108], [102, 105, 112], [125, 124, 120],
-  [148, 142, 119], [174, 163, 113], [200, 184, 102], [229, 207, 82], [254, 232, 56],
+  [0, 34, 78],
+  [8, 51, 112],
+  [53, 69, 108],
+  [79, 87, 108],
+  [102, 105, 112],
+  [125, 124, 120],
+  [148, 142, 119],
+  [174, 163, 113],
+  [200, 184, 102],
+  [229, 207, 82],
+  [254, 232, 56],
 ];
 
 /** Colour of a weight from 0 (dark blue) to 1 (yellow), and whether text on it must be light. */
@@ -70,16 +90,24 @@ function plot({ title, label, width, height, xs, ys, xlabel, ylabel, xticks, yti
   const frame = element("g", { "aria-hidden": "true" });
   frame.append(element("text", { x: left, y: 14, class: "explorable-title" }, title));
   for (const value of xticks ?? ticks(...xs)) {
-    frame.append(element("line", { x1: x(value), x2: x(value), y1: y(ys[0]), y2: y(ys[1]), stroke: "#e3e3e3" }));
-    frame.append(element("text", { x: x(value), y: height - bottom + 16, "text-anchor": "middle" }, xname(value)));
+    frame.append(
+      element("line", { x1: x(value), x2: x(value), y1: y(ys[0]), y2: y(ys[1]), stroke: "#e3e3e3" }),
+    );
+    frame.append(
+      element("text", { x: x(value), y: height - bottom + 16, "text-anchor": "middle" }, xname(value)),
+    );
   }
   for (const value of yticks ?? ticks(...ys)) {
-    frame.append(element("line", { x1: x(xs[0]), x2: x(xs[1]), y1: y(value), y2: y(value), stroke: "#e3e3e3" }));
+    frame.append(
+      element("line", { x1: x(xs[0]), x2: x(xs[1]), y1: y(value), y2: y(value), stroke: "#e3e3e3" }),
+    );
     frame.append(element("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, String(value)));
   }
   const middle = (top + height - bottom) / 2;
   const turned = { x: 11, y: middle, "text-anchor": "middle", transform: `rotate(-90 11 ${middle})` };
-  frame.append(element("text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, xlabel));
+  frame.append(
+    element("text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, xlabel),
+  );
   frame.append(element("text", turned, ylabel));
   const layer = element("g", { "aria-hidden": "true" });
   svg.append(frame, layer);
@@ -96,9 +124,10 @@ function plot({ title, label, width, height, xs, ys, xlabel, ylabel, xticks, yti
 }
 
 /** The attribute `points` of a line through data. */
-const through = (panel, xs, ys) => xs.map((x, i) => `${panel.x(x).toFixed(1)},${panel.y(ys[i]).toFixed(1)}`).join(" ");
+const through = (panel, xs, ys) =>
+  xs.map((x, i) => `${panel.x(x).toFixed(1)},${panel.y(ys[i]).toFixed(1)}`).join(" ");
 
-// JupyterLab takes the arrow keys of whatever has focus in an output, unless the focused element itself says not to.
+// JupyterLab takes the arrow keys of whatever has focus in an output, unless that element itself says not to.
 const OWN_KEYS = { "data-lm-suppress-shortcuts": "true" };
 
 /** A labelled slider over a list of values (or positions); `set(index)` moves it without calling `moved`. */
@@ -170,8 +199,9 @@ function arrows(target, moved) {
 
 /**
  * Replace the picture of each figure with this id by what `explore` draws.
- * `explore(stage, data)` has `stage.room` pixels across, appends to `stage.controls`, `stage.panels` and `stage.below` and calls
- * `stage.report(numbers, sentence)` after each change: the sentence is shown, and announced when the reader pauses.
+ * `explore(stage, data)` has `stage.room` pixels across. It appends to `stage.controls`, `stage.panels` and
+ * `stage.below`, and calls `stage.report(numbers, sentence)` after each change: the sentence is shown, and
+ * announced when the reader pauses.
  */
 function wake(id, explore, data) {
   for (const figure of document.querySelectorAll(`figure[id="${id}"]:not([data-live])`)) {

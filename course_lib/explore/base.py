@@ -97,7 +97,7 @@ def numbers(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> NDAr
         length > 0 and wanted in (None, length) for length, wanted in zip(array.shape, shape, strict=True)
     )
     if not fits:
-        wanted = "(" + ", ".join("any" if length is None else str(length) for length in shape) + ")"
+        wanted = str(shape).replace("None", "any")
         raise ValueError(f"{name}: expected shape {wanted}, got {array.shape}")
     if not np.isfinite(array).all():
         raise ValueError(f"{name}: expected finite numbers, got some that are not")

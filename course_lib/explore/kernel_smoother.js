@@ -8,12 +8,25 @@ function explore(stage, data) {
   const xs = [grid[0] - 0.02 * span, grid[grid.length - 1] + 0.02 * span];
   const across = Math.min(stage.room, 560);
   const panel = plot({
-    title: "Points and three averages of them", width: across, height: 290, xs, ys: [low - margin, high + margin],
-    xlabel: "x", ylabel: "y", label: "Noisy points, the smoothed curve and two nearest-neighbour curves",
+    title: "Points and three averages of them",
+    width: across,
+    height: 290,
+    xs,
+    ys: [low - margin, high + margin],
+    xlabel: "x",
+    ylabel: "y",
+    label: "Noisy points, the smoothed curve and two nearest-neighbour curves",
   });
   const bars = plot({
-    title: "Weight of each point for the query", width: across, height: 130, xs, ys: [0, 1], xlabel: "x", ylabel: "weight",
-    yticks: [], label: "Weight of each point for the query",
+    title: "Weight of each point for the query",
+    width: across,
+    height: 130,
+    xs,
+    ys: [0, 1],
+    xlabel: "x",
+    ylabel: "weight",
+    yticks: [],
+    label: "Weight of each point for the query",
   });
   panel.svg.setAttribute("role", "img");
   bars.svg.setAttribute("role", "img");
@@ -28,7 +41,12 @@ function explore(stage, data) {
     panel.layer.append(element("circle", { cx: panel.x(value), cy: panel.y(y[i]), r: 3, fill: "#737373" }));
   }
   const line = (colour, width, dash = "") => {
-    const node = element("polyline", { fill: "none", stroke: colour, "stroke-width": width, "stroke-dasharray": dash });
+    const node = element("polyline", {
+      fill: "none",
+      stroke: colour,
+      "stroke-width": width,
+      "stroke-dasharray": dash,
+    });
     panel.layer.append(node);
     return node;
   };
@@ -41,24 +59,33 @@ function explore(stage, data) {
 
   const sliders = {
     width: slider({
-      label: "width", values: widths, start: widths.indexOf(data.width),
+      label: "width",
+      values: widths,
+      start: widths.indexOf(data.width),
       moved: (value) => update({ width: value }),
     }),
     neighbours: slider({
-      label: "neighbours", values: x.map((_, i) => i + 1), start: data.neighbours - 1,
+      label: "neighbours",
+      values: x.map((_, i) => i + 1),
+      start: data.neighbours - 1,
       moved: (value) => update({ neighbours: value }),
     }),
     query: slider({
-      label: "query", values: grid, start: state.query, name: (value) => fixed(value),
+      label: "query",
+      values: grid,
+      start: state.query,
+      name: (value) => fixed(value),
       moved: (_, index) => update({ query: index }),
     }),
   };
   stage.controls.append(...Object.values(sliders).map((each) => each.node));
-  stage.controls.append(button("Start again", () => {
-    sliders.width.set(widths.indexOf(data.width));
-    sliders.neighbours.set(data.neighbours - 1);
-    point((grid.length - 1) / 2, { width: data.width, neighbours: data.neighbours });
-  }));
+  stage.controls.append(
+    button("Start again", () => {
+      sliders.width.set(widths.indexOf(data.width));
+      sliders.neighbours.set(data.neighbours - 1);
+      point((grid.length - 1) / 2, { width: data.width, neighbours: data.neighbours });
+    }),
+  );
   const pictures = element("div", {}, panel.svg, bars.svg);
   stage.panels.append(pictures, table.node);
 
@@ -80,18 +107,39 @@ function explore(stage, data) {
     const weights = weightsAt(q);
     curves.forEach((curve, i) => lines[i].setAttribute("points", through(panel, grid, curve)));
     draw(q, smoothed, weights);
-    const names = ["nearest point", `mean of the ${state.neighbours} nearest`, `smoothed, width ${digits(state.width)}`];
+    const names = [
+      "nearest point",
+      `mean of the ${state.neighbours} nearest`,
+      `smoothed, width ${digits(state.width)}`,
+    ];
     const values = [nearest, nearestK, smoothed];
     const signs = ["#e69f00", "#d55e00", "#0072b2"];
-    table.fill(names.map((name, i) => {
-      const key = element("span", { style: `border-left: 14px solid ${signs[i]}; padding-left: 6px` }, name);
-      const row = [key, fixed(values[i])];
-      return truth ? [...row, fixed(errors[i], 3)] : row;
-    }));
+    table.fill(
+      names.map((name, i) => {
+        const key = element(
+          "span",
+          { style: `border-left: 14px solid ${signs[i]}; padding-left: 6px` },
+          name,
+        );
+        const row = [key, fixed(values[i])];
+        return truth ? [...row, fixed(errors[i], 3)] : row;
+      }),
+    );
     const largest = Math.max(...weights);
     stage.report(
-      { width: state.width, neighbours: state.neighbours, query: q, weights, nearest, nearestK, smoothed, curves, errors },
-      `Width ${digits(state.width)}, query ${fixed(q)}: smoothed value ${fixed(smoothed)}, largest weight ${fixed(largest, 3)}.`,
+      {
+        width: state.width,
+        neighbours: state.neighbours,
+        query: q,
+        weights,
+        nearest,
+        nearestK,
+        smoothed,
+        curves,
+        errors,
+      },
+      `Width ${digits(state.width)}, query ${fixed(q)}: smoothed value ${fixed(smoothed)}, ` +
+        `largest weight ${fixed(largest, 3)}.`,
     );
   }
 
@@ -104,10 +152,16 @@ function explore(stage, data) {
     const largest = Math.max(...weights);
     const top = x[weights.indexOf(largest)];
     stems.replaceChildren(
-      ...x.map((value, i) => element("line", {
-        x1: bars.x(value), x2: bars.x(value), y1: bars.y(0), y2: bars.y(weights[i] / largest),
-        stroke: "#0072b2", "stroke-width": 3,
-      })),
+      ...x.map((value, i) =>
+        element("line", {
+          x1: bars.x(value),
+          x2: bars.x(value),
+          y1: bars.y(0),
+          y2: bars.y(weights[i] / largest),
+          stroke: "#0072b2",
+          "stroke-width": 3,
+        }),
+      ),
       element("text", { x: bars.x(top) + 6, y: bars.y(1) + 10, class: "explorable-halo" }, fixed(largest, 3)),
     );
   }

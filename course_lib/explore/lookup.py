@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,39 +50,46 @@ def soft_lookup(
     if len(keys) > 8 or len(names) != len(keys):
         raise ValueError(f"labels: expected one per key, 8 at most, got {len(names)} for {len(keys)} keys")
     scores = attention.scores(query[None], keys, scaled=scaled)[0]
-    weights = attention.softmax(scores)
-    reach = float(np.ceil(2.4 * max(np.abs(keys).max(), np.abs(query).max() / 2)) / 2 + 0.5)
-    low, high = values.min(axis=0), values.max(axis=0)
-    margin = 0.12 * np.maximum(high - low, 1e-3)
-    box = np.stack([low - margin, high + margin], axis=1)
-    corners = hull(values)
-    ax = _draw(keys, values, query, names, weights, reach, box, corners)
-    output = weights @ values
-    rows = [
-        [name, _point(key), _point(value), f"{score:.3f}", f"{weight:.3f}"]
-        for name, key, value, score, weight in zip(names, keys, values, scores, weights, strict=True)
-    ]
-    text = f"query {_point(query)}, output {_point(output)}\n" + table(
-        rows, ["token", "key", "value", "score", "weight"]
-    )
-    listed = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(names, weights, strict=True))
-    alt = (
-        f"Two panels. Left: {len(keys)} keys as arrows from the origin and the query at {_point(query)}. "
-        f"Right: the values, their convex hull, and the output at {_point(output)} inside it. "
-        f"Weights: {listed}."
-    )
     data = {
         "keys": keys,
         "values": values,
         "query": query,
         "labels": names,
         "scale": 2**-0.5 if scaled else 1.0,
-        "reach": reach,
-        "box": box,
-        "hull": corners,
+        "reach": float(np.ceil(2.4 * max(np.abs(keys).max(), np.abs(query).max() / 2)) / 2 + 0.5),
+        "box": _box(values),
+        "hull": hull(values),
     }
+    ax = _draw(data, attention.softmax(scores))
+    describe(ax, *_words(data, scores))
     caption = "Drag the query, or focus it and use the arrow keys. The output never leaves the shaded hull."
-    return explorable(describe(ax, alt, text), "soft_lookup", data, caption)
+    return explorable(ax, "soft_lookup", data, caption)
+
+
+def _words(data: dict[str, Any], scores: Array) -> tuple[str, str]:
+    """What is seen, in sentences, and the numbers as a table."""
+    weights = attention.softmax(scores)
+    query, output = _point(data["query"]), _point(weights @ data["values"])
+    rows = [
+        [name, _point(key), _point(value), f"{score:.3f}", f"{weight:.3f}"]
+        for name, key, value, score, weight in zip(
+            data["labels"], data["keys"], data["values"], scores, weights, strict=True
+        )
+    ]
+    listed = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(data["labels"], weights, strict=True))
+    alt = (
+        f"Two panels. Left: {len(rows)} keys as arrows from the origin and the query at {query}. "
+        f"Right: the values, their convex hull, and the output at {output} inside it. Weights: {listed}."
+    )
+    header = ["token", "key", "value", "score", "weight"]
+    return alt, f"query {query}, output {output}\n{table(rows, header)}"
+
+
+def _box(points: Array) -> Array:
+    """Ends of both axes, (2, 2), a little beyond the points."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = 0.12 * np.maximum(high - low, 1e-3)
+    return np.stack([low - margin, high + margin], axis=1)
 
 
 def hull(points: Array) -> list[int]:
@@ -113,33 +120,33 @@ def _point(point: Array) -> str:
     return f"({point[0] + 0:.2f}, {point[1] + 0:.2f})"
 
 
-def _draw(
-    keys: Array,
-    values: Array,
-    query: Array,
-    names: list[str],
-    weights: Array,
-    reach: float,
-    box: Array,
-    corners: list[int],
-) -> Axes:
+def _draw(data: dict[str, Any], weights: Array) -> Axes:
     left, right = new_axes(7.4, 3.6, columns=2)
-    for name, key in zip(names, keys, strict=True):
-        left.annotate("", key, (0, 0), arrowprops={"arrowstyle": "->", "color": KEY, "lw": 1.8})
-        left.annotate(f"key {name}", key, textcoords="offset points", xytext=(4, 4))
-    left.annotate("", query, (0, 0), arrowprops={"arrowstyle": "->", "color": QUERY, "lw": 1.8})
-    left.plot(*query, "o", color=QUERY, markersize=10)
-    left.annotate("query", query, textcoords="offset points", xytext=(8, -12))
+    reach = data["reach"]
+    _draw_keys(left, data)
     left.set(xlim=(-reach, reach), ylim=(-reach, reach), title="keys and query", aspect="equal")
-    output = weights @ values
-    right.fill(*values[corners].T, color=VALUE, alpha=0.15)
-    for name, value, weight in zip(names, values, weights, strict=True):
-        way = np.stack([value, output]).T
-        right.plot(*way, color="0.5", lw=0.5 + 5 * weight, solid_capstyle="round", zorder=1)
-        right.plot(*value, "s", color=VALUE)
-        right.annotate(f"{name} {weight:.2f}", value, textcoords="offset points", xytext=(5, 6))
-    right.plot(*output, "D", color="black", markersize=8)
-    right.set(xlim=box[0], ylim=box[1], title="values and output")
+    _draw_values(right, data, weights)
+    right.set(xlim=data["box"][0], ylim=data["box"][1], title="values and output")
     for ax in (left, right):
         ax.set(xlabel="first number", ylabel="second number")
     return left
+
+
+def _draw_keys(ax: Axes, data: dict[str, Any]) -> None:
+    for name, key in zip(data["labels"], data["keys"], strict=True):
+        ax.annotate("", key, (0, 0), arrowprops={"arrowstyle": "->", "color": KEY, "lw": 1.8})
+        ax.annotate(f"key {name}", key, textcoords="offset points", xytext=(4, 4))
+    ax.plot(*np.stack([(0, 0), data["query"]]).T, color=QUERY)
+    ax.plot(*data["query"], "o", color=QUERY, markersize=10)
+    ax.annotate("query", data["query"], textcoords="offset points", xytext=(8, -12))
+
+
+def _draw_values(ax: Axes, data: dict[str, Any], weights: Array) -> None:
+    values, output = data["values"], weights @ data["values"]
+    ax.fill(*values[data["hull"]].T, color=VALUE, alpha=0.15)
+    for name, value, weight in zip(data["labels"], values, weights, strict=True):
+        way = np.stack([value, output]).T
+        ax.plot(*way, color="0.5", lw=0.5 + 5 * weight, solid_capstyle="round", zorder=1)
+        ax.plot(*value, "s", color=VALUE)
+        ax.annotate(f"{name} {weight:.2f}", value, textcoords="offset points", xytext=(5, 6))
+    ax.plot(*output, "D", color="black", markersize=8)

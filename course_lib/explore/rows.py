@@ -17,6 +17,8 @@ from .base import Explorable, explorable, numbers, steps
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Array = NDArray[np.floating]
+
 
 def query_row(
     tokens: Sequence[str],
@@ -58,17 +60,7 @@ def query_row(
         raise ValueError(f"values: expected at most 4 columns, got {values.shape[1]}")
     weights_LM = attention.attention_weights(queries, keys, temperature=temperature)
     ax = _draw(weights_LM, names, row, temperature)
-    listed = ", ".join(f"{name} {weight:.3f}" for name, weight in zip(names, weights_LM[row], strict=True))
-    rows = [[name, *(f"{w:.2f}" for w in weights)] for name, weights in zip(names, weights_LM, strict=True)]
-    text = (
-        f"weights, temperature {temperature:.3g}\n{table(rows, ['query', *names])}\n"
-        f"row of {names[row]}: {listed}"
-    )
-    alt = (
-        f"Heat map of the weights of {len(names)} tokens, a row per query and a column per key, with the row "
-        f"of {names[row]} framed and drawn below as bars; its largest weight is on "
-        f"{names[int(weights_LM[row].argmax())]}."
-    )
+    describe(ax, *_words(weights_LM, names, row, temperature))
     data = {
         "tokens": names,
         "queries": queries,
@@ -79,7 +71,23 @@ def query_row(
         "temperatures": steps(0.01, 100.0, temperature),
     }
     caption = "Pick a query, turn the temperature, move a token: its row and its column move with it."
-    return explorable(describe(ax, alt, text), "query_row", data, caption)
+    return explorable(ax, "query_row", data, caption)
+
+
+def _words(weights_LM: Array, names: list[str], row: int, temperature: float) -> tuple[str, str]:
+    """What is seen, in a sentence, and the table with the chosen row."""
+    best = names[int(weights_LM[row].argmax())]
+    listed = ", ".join(f"{name} {weight:.3f}" for name, weight in zip(names, weights_LM[row], strict=True))
+    rows = [[name, *(f"{w:.2f}" for w in weights)] for name, weights in zip(names, weights_LM, strict=True)]
+    alt = (
+        f"Heat map of the weights of {len(names)} tokens, a row per query and a column per key, with the row "
+        f"of {names[row]} framed and drawn below as bars; its largest weight is on {best}."
+    )
+    text = (
+        f"weights, temperature {temperature:.3g}\n{table(rows, ['query', *names])}\n"
+        f"row of {names[row]}: {listed}"
+    )
+    return alt, text
 
 
 def distinct(tokens: Sequence[str]) -> list[str]:
@@ -92,7 +100,7 @@ def distinct(tokens: Sequence[str]) -> list[str]:
     return [f"{token} {index}" if times[token] > 1 else token for index, token in enumerate(tokens)]
 
 
-def _draw(weights_LM: NDArray[np.floating], names: list[str], row: int, temperature: float) -> Axes:
+def _draw(weights_LM: Array, names: list[str], row: int, temperature: float) -> Axes:
     count = len(names)
     (ax,) = new_axes(1.9 + 0.55 * count, 2.6 + 0.42 * count)
     grid = ax.get_subplotspec().get_gridspec().figure.add_gridspec(2, 1, height_ratios=[0.42 * count, 1.2])

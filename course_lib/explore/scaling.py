@@ -58,19 +58,8 @@ def width_sweep(
     shown = normals[:, :keys]
     means = {scaled: sweep(lengths, shown, temperature, scaled=scaled) for scaled in (False, True)}
     ax = _draw(means, width)
-    rows = [
-        [str(d_k), *(f"{means[scaled][i, column]:.2f}" for column in (0, 1) for scaled in (False, True))]
-        for i, d_k in enumerate(WIDTHS)
-    ]
-    header = ["d_k", "largest weight", "scaled", "entropy (nats)", "scaled"]
-    text = f"{keys} keys, temperature {temperature:.3g}, means of {draws} draws\n{table(rows, header)}"
-    at = WIDTHS.index(width)
-    alt = (
-        f"Two curves in each of two panels against the width from 1 to {WIDTHS[-1]}. Unscaled, the mean "
-        f"largest weight climbs to {means[False][-1, 0]:.2f} and the mean entropy falls to "
-        f"{means[False][-1, 1]:.2f} nats; scaled, both stay nearly flat. Marked: width {width}, with "
-        f"largest weight {means[False][at, 0]:.2f} unscaled, {means[True][at, 0]:.2f} scaled."
-    )
+    heading = f"{keys} keys, temperature {temperature:.3g}, means of {draws} draws"
+    describe(ax, *_words(means, width, heading))
     data = {
         "widths": WIDTHS,
         "lengths": lengths,
@@ -81,7 +70,23 @@ def width_sweep(
         "temperatures": steps(0.1, 100.0, temperature, count=61),
     }
     caption = "Move the number of keys, the width and the temperature; the marked width is drawn on the left."
-    return explorable(describe(ax, alt, text), "width_sweep", data, caption)
+    return explorable(ax, "width_sweep", data, caption)
+
+
+def _words(means: dict[bool, Array], width: int, heading: str) -> tuple[str, str]:
+    """What is seen, in sentences, and the means at each width as a table."""
+    unscaled, scaled = means[False], means[True]
+    columns = np.stack([unscaled[:, 0], scaled[:, 0], unscaled[:, 1], scaled[:, 1]], axis=1)
+    rows = [[str(d_k), *(f"{mean:.2f}" for mean in row)] for d_k, row in zip(WIDTHS, columns, strict=True)]
+    at = WIDTHS.index(width)
+    alt = (
+        f"Two curves in each of two panels against the width from 1 to {WIDTHS[-1]}. Unscaled, the mean "
+        f"largest weight climbs to {unscaled[-1, 0]:.2f} and the mean entropy falls to {unscaled[-1, 1]:.2f} "
+        f"nats; scaled, both stay nearly flat. Marked: width {width}, with largest weight "
+        f"{unscaled[at, 0]:.2f} unscaled, {scaled[at, 0]:.2f} scaled."
+    )
+    header = ["d_k", "largest weight", "scaled", "entropy (nats)", "scaled"]
+    return alt, f"{heading}\n{table(rows, header)}"
 
 
 def sweep(lengths: ArrayLike, normals: ArrayLike, temperature: float, *, scaled: bool) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,23 +55,12 @@ def kernel_smoother(
     order = np.argsort(x, kind="stable")
     x, y, curve = x[order], y[order], None if curve is None else curve[order]
     grid = np.linspace(x[0], x[-1], GRID).round(6)
-    query = float(grid[GRID // 2])
     curves = {
         f"smoothed, width {width:.3g}": smooth(grid, x, y, width),
         "nearest neighbour": nearest(grid, x, y, 1),
         f"mean of the {neighbours} nearest": nearest(grid, x, y, neighbours),
     }
     ax = _draw(x, y, grid, curves, curve)
-    at_query = [float(line[GRID // 2]) for line in curves.values()]
-    text = (
-        f"width {width:.3g}, {neighbours} nearest neighbours, query {query:.3g}\n"
-        f"smoothed {at_query[0]:.2f}, nearest {at_query[1]:.2f}, "
-        f"mean of the {neighbours} nearest {at_query[2]:.2f}"
-    )
-    alt = (
-        f"{len(x)} noisy points and three curves through them: a smooth one (kernel width {width:.3g}), a "
-        f"jagged staircase (nearest neighbour) and a finer staircase (mean of the {neighbours} nearest)."
-    )
     data = {
         "x": x,
         "y": y,
@@ -81,10 +70,26 @@ def kernel_smoother(
         "width": float(width),
         "neighbours": neighbours,
     }
+    describe(ax, *_words(data, [float(line[GRID // 2]) for line in curves.values()]))
     caption = (
         "Move the width, the number of neighbours and the query; the bars show how much each point counts."
     )
-    return explorable(describe(ax, alt, text), "kernel_smoother", data, caption)
+    return explorable(ax, "kernel_smoother", data, caption)
+
+
+def _words(data: dict[str, Any], at_query: list[float]) -> tuple[str, str]:
+    """What is seen, in a sentence, and the three averages at the query in the middle."""
+    width, neighbours, query = data["width"], data["neighbours"], data["grid"][GRID // 2]
+    smoothed, single, several = at_query
+    alt = (
+        f"{len(data['x'])} noisy points and three curves through them: a smooth one (width {width:.3g}), "
+        f"a jagged staircase (nearest neighbour) and a finer one (mean of the {neighbours} nearest)."
+    )
+    text = (
+        f"width {width:.3g}, {neighbours} nearest neighbours, query {query:.3g}\n"
+        f"smoothed {smoothed:.2f}, nearest {single:.2f}, mean of the {neighbours} nearest {several:.2f}"
+    )
+    return alt, text
 
 
 def smooth(queries: Array, x: Array, y: Array, width: float) -> Array:

@@ -8,11 +8,21 @@ function explore(stage, data) {
   const side = beside >= 220 ? Math.min(beside, 280) : Math.min(stage.room, 280);
   const names = { xlabel: "first number", ylabel: "second number" };
   const left = plot({
-    ...names, title: "Keys and query", width: side, height: side, xs: ends, ys: ends,
+    ...names,
+    title: "Keys and query",
+    width: side,
+    height: side,
+    xs: ends,
+    ys: ends,
     label: "Keys as arrows, and the query, which can be moved",
   });
   const right = plot({
-    ...names, title: "Values and output", width: side, height: side, xs: data.box[0], ys: data.box[1],
+    ...names,
+    title: "Values and output",
+    width: side,
+    height: side,
+    xs: data.box[0],
+    ys: data.box[1],
     label: "Values, their convex hull and the output",
   });
   left.svg.setAttribute("role", "group");
@@ -24,25 +34,47 @@ function explore(stage, data) {
 
   // The keys and the hull never change.
   for (const [i, key] of keys.entries()) {
-    const far = key[0] ** 2 + key[1] ** 2 > 0 ? 14 / Math.hypot(left.x(key[0]) - left.x(0), left.y(key[1]) - left.y(0)) : 0;
+    const far =
+      key[0] ** 2 + key[1] ** 2 > 0
+        ? 14 / Math.hypot(left.x(key[0]) - left.x(0), left.y(key[1]) - left.y(0))
+        : 0;
     left.layer.append(
       arrow(left, key, "#0072b2"),
-      element("text", {
-        x: left.x(key[0] * (1 + far)), y: left.y(key[1] * (1 + far)) + 4,
-        "text-anchor": "middle", class: "explorable-halo",
-      }, labels[i]),
+      element(
+        "text",
+        {
+          x: left.x(key[0] * (1 + far)),
+          y: left.y(key[1] * (1 + far)) + 4,
+          "text-anchor": "middle",
+          class: "explorable-halo",
+        },
+        labels[i],
+      ),
     );
   }
   const hull = element("polygon", {
-    points: through(right, corners.map((v) => v[0]), corners.map((v) => v[1])),
-    fill: "#009e73", "fill-opacity": 0.15, stroke: "#009e73",
+    points: through(
+      right,
+      corners.map((v) => v[0]),
+      corners.map((v) => v[1]),
+    ),
+    fill: "#009e73",
+    "fill-opacity": 0.15,
+    stroke: "#009e73",
   });
   const moving = element("g");
   right.layer.append(hull, moving);
 
   const stem = element("g", { "aria-hidden": "true" });
-  const handle = element("g", { tabindex: 0, role: "slider", "aria-label": "query", ...OWN_KEYS,
-    "aria-roledescription": "point in the plane", "aria-valuemin": -reach, "aria-valuemax": reach });
+  const handle = element("g", {
+    tabindex: 0,
+    role: "slider",
+    "aria-label": "query",
+    ...OWN_KEYS,
+    "aria-roledescription": "point in the plane",
+    "aria-valuemin": -reach,
+    "aria-valuemax": reach,
+  });
   handle.append(
     element("circle", { r: 20, class: "explorable-ring" }),
     element("circle", { r: 8, fill: "#d55e00", stroke: "#fff", "stroke-width": 2 }),
@@ -53,11 +85,12 @@ function explore(stage, data) {
   const fields = ["first", "second"].map((which, axis) => {
     const input = element("input", { type: "number", step: 0.1, min: -reach, max: reach, ...OWN_KEYS });
     input.addEventListener("input", () => {
-      if (input.value === "" || !input.checkValidity() && input.validity.badInput) return;
+      if (input.value === "") return;
       const next = [...query];
       next[axis] = Number(input.value);
       move(next, input);
     });
+    input.addEventListener("change", () => move(query));
     stage.controls.append(element("label", {}, `query, ${which} number`, input));
     return input;
   });
@@ -76,39 +109,75 @@ function explore(stage, data) {
     const best = weights.indexOf(Math.max(...weights));
     stage.report(
       { query, scores, weights, output },
-      `Query ${point(query)}, output ${point(output)}. Largest weight: ${labels[best]}, ${fixed(weights[best], 3)}.`,
+      `Query ${point(query)}, output ${point(output)}. ` +
+        `Largest weight: ${labels[best]}, ${fixed(weights[best], 3)}.`,
     );
   }
 
   function draw(scores, weights, output) {
     handle.setAttribute("transform", `translate(${left.x(query[0])} ${left.y(query[1])})`);
     handle.setAttribute("aria-valuenow", query[0]);
-    handle.setAttribute("aria-valuetext", `first number ${fixed(query[0])}, second number ${fixed(query[1])}`);
-    stem.replaceChildren(element("line", {
-      x1: left.x(0), y1: left.y(0), x2: left.x(query[0]), y2: left.y(query[1]), stroke: "#d55e00", "stroke-width": 2.2,
-    }));
+    handle.setAttribute(
+      "aria-valuetext",
+      `first number ${fixed(query[0])}, second number ${fixed(query[1])}`,
+    );
+    stem.replaceChildren(
+      element("line", {
+        x1: left.x(0),
+        y1: left.y(0),
+        x2: left.x(query[0]),
+        y2: left.y(query[1]),
+        stroke: "#d55e00",
+        "stroke-width": 2.2,
+      }),
+    );
     moving.replaceChildren();
     for (const [i, value] of values.entries()) {
-      moving.append(element("line", {
-        x1: right.x(value[0]), y1: right.y(value[1]), x2: right.x(output[0]), y2: right.y(output[1]),
-        stroke: "#8a8a8a", "stroke-width": 0.5 + 6 * weights[i], "stroke-linecap": "round",
-      }));
+      moving.append(
+        element("line", {
+          x1: right.x(value[0]),
+          y1: right.y(value[1]),
+          x2: right.x(output[0]),
+          y2: right.y(output[1]),
+          stroke: "#8a8a8a",
+          "stroke-width": 0.5 + 6 * weights[i],
+          "stroke-linecap": "round",
+        }),
+      );
     }
     for (const [i, [a, b]] of values.entries()) {
       moving.append(
-        element("rect", { x: right.x(a) - 5, y: right.y(b) - 5, width: 10, height: 10, fill: "#009e73", stroke: "#fff" }),
+        element("rect", {
+          x: right.x(a) - 5,
+          y: right.y(b) - 5,
+          width: 10,
+          height: 10,
+          fill: "#009e73",
+          stroke: "#fff",
+        }),
         element("text", { x: right.x(a) + 8, y: right.y(b) - 7, class: "explorable-halo" }, labels[i]),
       );
     }
     const [x, y] = [right.x(output[0]), right.y(output[1])];
     moving.append(
-      element("polygon", { points: `${x},${y - 9} ${x + 9},${y} ${x},${y + 9} ${x - 9},${y}`, stroke: "#fff", "stroke-width": 2 }),
+      element("polygon", {
+        points: `${x},${y - 9} ${x + 9},${y} ${x},${y + 9} ${x - 9},${y}`,
+        stroke: "#fff",
+        "stroke-width": 2,
+      }),
       element("text", { x: x + 12, y: y + 16, class: "explorable-halo" }, "output"),
     );
-    table.fill(labels.map((label, i) => {
-      const bar = element("span", { class: "explorable-bar", style: `width: ${100 * weights[i]}%` });
-      return [label, fixed(scores[i], 3), fixed(weights[i], 3), element("div", { class: "explorable-track" }, bar)];
-    }));
+    table.fill(
+      labels.map((label, i) => {
+        const bar = element("span", { class: "explorable-bar", style: `width: ${100 * weights[i]}%` });
+        return [
+          label,
+          fixed(scores[i], 3),
+          fixed(weights[i], 3),
+          element("div", { class: "explorable-track" }, bar),
+        ];
+      }),
+    );
   }
 
   // Round to a hundredth, so that what is shown is what is computed with.
@@ -133,7 +202,9 @@ function arrow(panel, [a, b], colour) {
   if (length < 1) return lines;
   const [ux, uy] = [(x1 - x0) / length, (y1 - y0) / length];
   for (const side of [-1, 1]) {
-    lines.append(element("line", { x1, y1, x2: x1 - 9 * ux + side * 5 * uy, y2: y1 - 9 * uy - side * 5 * ux }));
+    lines.append(
+      element("line", { x1, y1, x2: x1 - 9 * ux + side * 5 * uy, y2: y1 - 9 * uy - side * 5 * ux }),
+    );
   }
   return lines;
 }

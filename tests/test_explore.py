@@ -1,0 +1,171 @@
+"""What holds for the movable figures without a browser: their words, their bytes, and what they refuse."""
+
+import json
+import re
+import subprocess
+import sys
+from functools import cache
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from course_lib import attention, explore
+from course_lib.explore import base, lookup, scaling
+
+KEYS, VALUES = [[1, 0], [0, 1], [-1, 0]], [[2, 0], [0, 4], [1, 1]]
+EXAMPLES = {
+    "soft_lookup": lambda: explore.soft_lookup(KEYS, VALUES, [1, 0]),
+    "kernel_smoother": lambda: explore.kernel_smoother([0, 1, 2, 4], [1, 0, 2, 1], width=0.5, neighbours=2),
+    "query_row": lambda: explore.query_row(["a", "b"], [[1, 0, 2], [0, 1, 0]], [[1, 0, 1], [0, 1, 3]], row=1),
+    "width_sweep": lambda: explore.width_sweep(np.random.default_rng(0), draws=20),
+}
+every_figure = pytest.mark.parametrize("name", EXAMPLES)
+
+
+@cache
+def made(name: str) -> explore.Explorable:
+    return EXAMPLES[name]()
+
+
+class Tags(HTMLParser):
+    """Collects each tag with its attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+@every_figure
+def test_a_figure_is_a_picture_with_words_followed_by_one_style_and_one_script(name: str) -> None:
+    bundle = made(name)._repr_mimebundle_()
+    tags = Tags(bundle["text/html"]).found
+    assert [tag for tag, _ in tags] == ["figure", "img", "figcaption", "small", "style", "script"]
+    assert len(tags[1][1]["alt"]) > 60
+    assert tags[1][1]["src"].startswith("data:image/png;base64,")
+    assert bundle["text/plain"]
+    assert "nan" not in bundle["text/plain"]
+
+
+@every_figure
+def test_the_script_asks_for_nothing_from_elsewhere(name: str) -> None:
+    text = made(name).html().replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"https?:|import\(|fetch|XMLHttpRequest|eval\(|innerHTML", text)
+
+
+@every_figure
+def test_the_same_figure_made_twice_has_two_ids_and_one_script(name: str) -> None:
+    first, second = made(name), EXAMPLES[name]()
+    assert first.identity != second.identity
+    assert first.html().replace(first.identity, "ID") == second.html().replace(second.identity, "ID")
+
+
+def test_a_fresh_process_writes_the_same_bytes() -> None:
+    program = (
+        "import hashlib, numpy as np; from course_lib import explore; "
+        "html = explore.soft_lookup([[1, 0], [0, 1]], [[2, 0], [0, 4]], [1, 0]).html(); "
+        "html += explore.width_sweep(np.random.default_rng(0), draws=20).html(); "
+        "print(hashlib.sha256(html.encode()).hexdigest())"
+    )
+    command = [sys.executable, "-c", program]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    first, second = (each.communicate()[0] for each in both)
+    assert len(first) > 60
+    assert first == second
+
+
+@every_figure
+def test_a_figure_stays_small(name: str) -> None:
+    assert len(made(name).html()) < 120_000
+
+
+def test_data_keep_every_bit_and_cannot_end_the_script() -> None:
+    values = np.random.default_rng(0).standard_normal(50)
+    text = base.in_script({"values": values, "token": "</script><b>"})
+    assert "</" not in text
+    assert json.loads(text) == {"values": values.tolist(), "token": "</script><b>"}
+
+
+def test_words_of_the_reader_are_escaped() -> None:
+    figure = explore.soft_lookup([[1, 0], [0, 1]], [[2, 0], [0, 4]], [1, 0], labels=['<i>"', "b"])
+    assert "<i>" not in figure.html()
+
+
+def test_arguments_are_not_changed() -> None:
+    keys, values, query = np.eye(2), np.ones((2, 2)), np.zeros(2)
+    explore.soft_lookup(keys, values, query)
+    x = np.array([3.0, 1.0, 2.0])
+    explore.kernel_smoother(x, x, width=1.0, neighbours=1)
+    assert keys.tolist() == np.eye(2).tolist()
+    assert x.tolist() == [3.0, 1.0, 2.0]
+
+
+def test_scaling_divides_the_scores_by_the_root_of_two() -> None:
+    plain, scaled = (explore.soft_lookup(KEYS, VALUES, [1, 0], scaled=each).text for each in (False, True))
+    weights = attention.softmax(np.array([1, 0, -1]) / np.sqrt(2))
+    assert f"{weights[0]:.3f}" in scaled
+    assert f"{weights[0]:.3f}" not in plain
+
+
+def test_the_hull_holds_every_point() -> None:
+    points = np.random.default_rng(0).standard_normal((30, 2))
+    corners = points[lookup.hull(points)]
+    after = np.roll(corners, -1, axis=0)
+    for point in points:
+        sides = [lookup._turn(a, b, point) for a, b in zip(corners, after, strict=True)]
+        assert min(sides) >= -1e-12
+
+
+def test_points_on_a_line_have_a_hull_of_its_two_ends() -> None:
+    assert lookup.hull(np.array([[1.0, 1.0], [0.0, 0.0], [2.0, 2.0]])) == [1, 2]
+
+
+def test_lengths_times_normals_are_spread_as_dot_products_of_random_vectors() -> None:
+    rng = np.random.default_rng(1)
+    figure = json.loads(explore.width_sweep(rng, draws=400).data)
+    lengths, normals = np.array(figure["lengths"]), np.array(figure["normals"])
+    for column, width in enumerate(scaling.WIDTHS):
+        scores = lengths[:, column, None] * normals
+        assert scores.var() == pytest.approx(width, rel=0.12)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: explore.soft_lookup([[1, 0, 0]], [[1, 0]], [1, 0]), r"keys: expected shape \(any, 2\)"),
+        (
+            lambda: explore.soft_lookup([[1, 0]], [[1, 0], [0, 1]], [1, 0]),
+            r"values: .*\(1, 2\), got \(2, 2\)",
+        ),
+        (lambda: explore.soft_lookup([[1, 0]], [[1, 0]], [1, np.inf]), "query: expected finite numbers"),
+        (lambda: explore.soft_lookup([[1, 0]], [[1, 0]], [1, 0], labels=["A", "B"]), "labels: expected one"),
+        (lambda: explore.kernel_smoother([1, 2, 3], [1, 2], 1.0), r"y: expected shape \(3,\)"),
+        (lambda: explore.kernel_smoother([1, 2, 3], [1, 2, 3], 0.0), "width: expected a number above 0"),
+        (lambda: explore.kernel_smoother([1, 2, 3], [1, 2, 3], 1.0), "neighbours: expected 1 to 3, got 5"),
+        (lambda: explore.kernel_smoother([1, 1, 1], [1, 2, 3], 1.0), "x: expected 3 to 300 points"),
+        (lambda: explore.query_row(["a", "b"], np.ones((2, 3)), np.ones((2, 2)), 0), "keys: expected shape"),
+        (
+            lambda: explore.query_row(["a", "b"], np.ones((2, 3)), np.ones((2, 3)), 2),
+            "row: expected an index",
+        ),
+        (lambda: explore.query_row(["a"], np.ones((1, 3)), np.ones((1, 3)), 0), "tokens: expected 2 to 12"),
+        (lambda: explore.width_sweep(np.random.default_rng(0), width=60), "width: expected a power of two"),
+        (lambda: explore.width_sweep(np.random.default_rng(0), keys=1), "keys: expected 2 to 32, got 1"),
+        (lambda: explore.width_sweep(np.random.default_rng(0), temperature=0), "temperature: expected"),
+    ],
+)
+def test_wrong_arguments_are_named(make: object, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        make()
+
+
+def test_the_text_of_the_sweep_gives_flat_weights_only_when_scaled() -> None:
+    rows = explore.width_sweep(np.random.default_rng(0)).text.splitlines()[2:]
+    table = np.array([row.split() for row in rows], dtype=float)
+    unscaled, scaled = table[2:, 1], table[2:, 2]
+    assert np.ptp(scaled) < 0.02
+    assert (np.diff(unscaled) > 0).all()
