@@ -1,4 +1,4 @@
-"""The marking side of `collect`: answer one request that the grader sends, with one bundle and nothing else."""
+"""The marking side of `collect`: answer one request from the grader with one bundle and nothing else."""
 
 from __future__ import annotations
 
@@ -79,4 +79,6 @@ def read_bundle(outputs: list[Json]) -> Json:
         raise BadRecord("a bundle that does not say what is missing")
     if not all(isinstance(record, dict) and isinstance(record.get("id"), str) for record in bundle["calls"]):
         raise BadRecord("a bundle with a call that has no id")
+    if len({record["id"] for record in bundle["calls"]}) != len(bundle["calls"]):
+        raise BadRecord("a bundle with two answers to one call")
     return bundle

@@ -1,4 +1,4 @@
-"""Named arguments of exercises that are objects, not data: both sides build them from the same few numbers."""
+"""Arguments of exercises that are objects, not data, by name: both sides build them from a few numbers."""
 
 from __future__ import annotations
 

@@ -10,11 +10,11 @@ from .draw import EQUAL_SIZE, VISIBLE_SIZES, Draw, hidden_sizes, seed_of
 from .values import Json, Received, encode
 
 Arguments = dict[str, Any]
-# Given one call's arguments and what came back, by output name: None, or the sentence that says what is wrong.
+# Given one call's arguments and what came back, by output name: None, or a sentence that says what is wrong.
 Property = Callable[[Arguments, dict[str, Any]], str | None]
 # The same between the calls of one case: a list of outputs by name, one for each call.
 Across = Callable[[list[dict[str, Any]]], str | None]
-# Judges values where no single one is right, as with random draws: arguments, outputs, the reference's outputs.
+# Judges values where no single one is right, as with random draws: arguments, outputs, the reference's.
 Comparison = Callable[[Arguments, dict[str, Any], dict[str, Any]], str | None]
 
 

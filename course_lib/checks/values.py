@@ -7,9 +7,9 @@ before it makes an array, so a record from a kernel that lies can at worst be re
 from __future__ import annotations
 
 import base64
-import binascii
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,14 @@ import numpy as np
 
 Json = Any  # what json.loads gives
 
-DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
-MAX_BYTES = 16 * 2**20
+DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+)
+MAX_BYTES = 2**20  # of one value in all; the largest right answer of the course is below a tenth of it
 MAX_ITEMS = 1000
 MAX_DEPTH = 4
+MAX_AXES = 16
 MAX_TEXT = 200
 ERROR = "error"  # stands for an output's name where a function raised instead
 
@@ -34,34 +38,73 @@ class Received:
     """What a function gave back, as far as it can be judged.
 
     kind: "array" (NumPy), "tensor" (PyTorch), "number", "bool", "text", "none", "tuple", "list" or "other".
-    value: an array for arrays and tensors, the plain value, a list of Received for tuples and lists, or the
-    name of the type for "other".
+    value: an array for arrays and tensors, the plain value, a list of Received for tuples and lists, or what
+    it is in words for "other".
     """
 
     kind: str
     value: Any
 
 
-def encode(value: Any, depth: int = 0) -> Json:
-    """A value as JSON. What has no encoding becomes {"kind": "other", "type": its name}."""
+def encode(value: Any) -> Json:
+    """A value as JSON, of at most about MAX_BYTES. Whatever the value is, it raises nothing but an interrupt.
+
+    What has no encoding becomes {"kind": "other", "type": what it is in words}.
+    """
+    try:
+        return _encode(value, 0, _Room(MAX_BYTES))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a student's object can do anything when it is looked at
+        return _other("a value that cannot be read")
+
+
+class _Room:
+    """How many bytes may still be written."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def take(self, count: int) -> bool:
+        self.left -= count
+        return self.left >= 0
+
+
+def _encode(value: Any, depth: int, room: _Room) -> Json:
     if type(value) is Entry:
-        arguments = {name: encode(each, depth + 1) for name, each in value.arguments.items()}
+        arguments = {name: _encode(each, depth + 1, room) for name, each in value.arguments.items()}
         return {"kind": "entry", "name": value.name, "arguments": arguments}
-    if value is None or isinstance(value, (bool, int, float, str)) and not isinstance(value, np.generic):
-        return {
-            "kind": "plain",
-            "value": value if not isinstance(value, int) or abs(value) < 2**63 else str(value),
-        }
     if isinstance(value, (np.ndarray, np.generic)):
-        return _encode_array(np.asarray(value), "array")
+        return _encode_array(np.asarray(value), "array", room)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return _encode_plain(value, room)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         tensor = value.detach().cpu()
-        return _encode_array((tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy(), "tensor")
-    if isinstance(value, (tuple, list)) and depth < MAX_DEPTH and len(value) <= MAX_ITEMS:
-        kind = "tuple" if isinstance(value, tuple) else "list"
-        return {"kind": kind, "items": [encode(each, depth + 1) for each in value]}
-    return {"kind": "other", "type": type(value).__name__}
+        array = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+        return _encode_array(array, "tensor", room)
+    if isinstance(value, (tuple, list)):
+        return _encode_items(value, depth, room)
+    return _other(f"a value of type {type(value).__name__}")
+
+
+def _encode_plain(value: Any, room: _Room) -> Json:
+    if isinstance(value, int) and abs(value) >= 2**63:
+        return _other("a whole number too large to read")
+    if not room.take(len(value) if isinstance(value, str) else 8):
+        return _other("a value too large to read")
+    return {"kind": "plain", "value": value}
+
+
+def _encode_items(value: Any, depth: int, room: _Room) -> Json:
+    kind = "tuple" if isinstance(value, tuple) else "list"
+    if depth >= MAX_DEPTH or len(value) > MAX_ITEMS or not room.take(64):
+        return _other(f"a {kind} with too much in it")
+    return {"kind": kind, "items": [_encode(each, depth + 1, room) for each in value]}
+
+
+def _other(words: str) -> Json:
+    return {"kind": "other", "type": words}
 
 
 def decode(record: Json, depth: int = 0) -> Any:
@@ -74,16 +117,17 @@ def decode(record: Json, depth: int = 0) -> Any:
         array = _decode_array(record).copy()
         return _tensor(array) if kind == "tensor" else array
     if kind == "plain":
-        return record["value"]
-    if kind in ("tuple", "list") and depth < MAX_DEPTH:
-        items = [decode(each, depth + 1) for each in record["items"]]
+        return _plain(record.get("value"))[1]
+    if kind in ("tuple", "list"):
+        items = [decode(each, depth + 1) for each in _items(record, depth)]
         return tuple(items) if kind == "tuple" else items
     if kind == "entry":
         from .entries import build
 
-        return build(
-            record["name"], {name: decode(each, depth + 1) for name, each in record["arguments"].items()}
-        )
+        name, arguments = record.get("name"), record.get("arguments")
+        if not isinstance(arguments, dict):
+            raise BadRecord("entry without arguments")
+        return build(name, {key: decode(each, depth + 1) for key, each in arguments.items()})
     raise BadRecord(f"kind {kind!r} has no value")
 
 
@@ -98,12 +142,9 @@ def receive(record: Json, depth: int = 0) -> Received:
     if kind == "plain":
         return Received(*_plain(record.get("value")))
     if kind in ("tuple", "list"):
-        items = record.get("items")
-        if not isinstance(items, list) or len(items) > MAX_ITEMS or depth >= MAX_DEPTH:
-            raise BadRecord(f"{kind} without a list of items")
-        return Received(kind, [receive(each, depth + 1) for each in items])
+        return Received(kind, [receive(each, depth + 1) for each in _items(record, depth)])
     if kind == "other" and isinstance(record.get("type"), str):
-        return Received("other", record["type"][:60])
+        return Received("other", readable(record["type"], 80))
     raise BadRecord(f"unknown kind {kind!r}")
 
 
@@ -120,6 +161,15 @@ def error_text(error: Json) -> Received:
     return Received("text", f"{error['type']}: {error['message']}"[:MAX_TEXT])
 
 
+def readable(text: str, length: int = MAX_TEXT) -> str:
+    """Text from a kernel as it may stand in a sentence: one short line, without what a terminal obeys.
+
+    >>> readable("two\\nlines", 7)
+    'two lin'
+    """
+    return "".join(letter if letter.isprintable() else " " for letter in text[:length])
+
+
 def _kind(record: Json) -> str:
     kind = record.get("kind") if isinstance(record, dict) else None
     if not isinstance(kind, str):
@@ -127,22 +177,34 @@ def _kind(record: Json) -> str:
     return kind
 
 
+def _items(record: Json, depth: int) -> list[Json]:
+    items = record.get("items")
+    if not isinstance(items, list) or len(items) > MAX_ITEMS or depth >= MAX_DEPTH:
+        raise BadRecord("a tuple or list without items, or with too many")
+    return items
+
+
 def _plain(value: Any) -> tuple[str, Any]:
     if value is None:
         return "none", None
     if isinstance(value, bool):
         return "bool", value
-    if isinstance(value, (int, float)):
+    if isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**63):
         return "number", value
     if isinstance(value, str):
         return "text", value[:MAX_TEXT]
     raise BadRecord(f"plain value of type {type(value).__name__}")
 
 
-def _encode_array(array: np.ndarray, kind: str) -> Json:
-    if array.dtype.name not in DTYPES or array.nbytes > MAX_BYTES:
-        return {"kind": "other", "type": f"{kind} of {array.dtype.name}, shape {array.shape}"}
-    data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+def _encode_array(array: np.ndarray, kind: str, room: _Room) -> Json:
+    if array.dtype.kind == "f" and array.dtype.name not in DTYPES:
+        array = array.astype(np.float64)
+    if array.dtype.name not in DTYPES or array.ndim > MAX_AXES:
+        return _other(f"{'an array' if kind == 'array' else 'a tensor'} of {array.dtype.name}")
+    if not room.take(_size(array.shape) * array.itemsize):
+        return _other("an array too large to read")
+    native = array.astype(array.dtype.newbyteorder("="))
+    data = base64.b64encode(native.tobytes()).decode()
     return {"kind": kind, "dtype": array.dtype.name, "shape": list(array.shape), "data": data}
 
 
@@ -150,18 +212,28 @@ def _decode_array(record: Json) -> np.ndarray:
     dtype, shape, data = record.get("dtype"), record.get("shape"), record.get("data")
     if dtype not in DTYPES or not isinstance(data, str) or not isinstance(shape, list):
         raise BadRecord("array without dtype, shape and data")
-    if not all(type(size) is int and 0 <= size <= MAX_BYTES for size in shape) or len(shape) > 16:
+    if len(shape) > MAX_AXES or not all(type(size) is int and 0 <= size <= MAX_BYTES for size in shape):
         raise BadRecord("array with an impossible shape")
-    expected = math.prod(shape) * np.dtype(dtype).itemsize
-    if expected > MAX_BYTES or len(data) > 2 * MAX_BYTES:
+    if _size(shape) * np.dtype(dtype).itemsize > MAX_BYTES:
         raise BadRecord("array too large")
+    if len(data) > 2 * MAX_BYTES:
+        raise BadRecord("array data too long")
     try:
         raw = base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError) as error:
+    except ValueError as error:
         raise BadRecord("array data is not base64") from error
+    expected = math.prod(shape) * np.dtype(dtype).itemsize
     if len(raw) != expected:
         raise BadRecord(f"array has {len(raw)} bytes, its shape says {expected}")
+    if dtype == "bool" and raw.strip(b"\x00\x01"):
+        raise BadRecord("array of booleans that are neither True nor False")
     return np.frombuffer(raw, dtype=dtype).reshape(shape)
+
+
+def _size(shape: Sequence[int]) -> int:
+    """How many numbers there are. An axis of length 0 counts as 1: it must not hide that the others are huge,
+    since NumPy refuses to make such an array, too."""
+    return math.prod(max(size, 1) for size in shape)
 
 
 def _tensor(array: np.ndarray) -> Any:
