@@ -6,19 +6,22 @@ inputs left unchanged, value. The first rung that fails is told in one sentence;
 
 from __future__ import annotations
 
+import builtins
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .spec import Behaviour, Exercise, outputs_by_name
-from .values import ERROR, BadRecord, Json, Received, decode, error_text, receive
+from .spec import Behaviour, Exercise, Returned, outputs_by_name
+from .values import ERROR, BadRecord, Json, Received, decode, error_text, readable, receive
 
 # Every honest float32 solution tried stays within 1e-5 of the float64 reference, relative to 1 or to the
 # value, whichever is larger; the nearest mistake in the catalogue is more than 100 times further away.
 TOLERANCE = 1e-5
 SUM_TOLERANCE = 1e-5
+KNOWN_ERRORS = {name for name in vars(builtins) if name.endswith("Error")} | {"AxisError", "LinAlgError"}
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,9 @@ def judge(
                 verdict.written = rung != "not written"
                 return verdict
             verdict.passed.append(rung)
-    except (BadRecord, KeyError, TypeError, AttributeError, IndexError):
-        # Only a bundle that collect did not make can lead here.
-        verdict.failed, verdict.sentence = "exists", "What the notebook sent back could not be read."
+    except Exception:
+        # Only a bundle that collect did not make can lead here, and it must not stop the marking of others.
+        verdict.failed, verdict.sentence = "runs", "What the notebook sent back could not be read."
     return verdict
 
 
@@ -96,24 +99,30 @@ def _rungs(
     yield "exists", _exists(name, missing)
     if missing is not None:
         signature = f"{name}({', '.join(exercise.parameters)})"
-        yield "takes these arguments", f"{signature} is how it is called; yours cannot be ({missing[11:]})."
+        why = readable(missing.removeprefix("arguments: "))
+        yield "takes these arguments", f"It is called as {signature}, and yours does not take that: {why}."
     yield "takes these arguments", None
 
     records = {record["id"]: record for record in bundle["calls"]}
+    if len(records) != len(bundle["calls"]):
+        raise BadRecord("two answers to one call")
     expected = {record["id"]: record for record in reference["calls"]}
     calls = [_call(exercise, call, records[call["id"]], expected[call["id"]]) for call in request["calls"]]
     yield from _runs(name, calls, reveal, diagnose)
 
     answered = [call for call in calls if not call.raises]
     received = [(call, receive(call.record["returned"])) for call in answered]
-    yield "type", _first(_type(exercise, got) for _, got in received)
+    yield "type", _first(_type(exercise, call, got, reveal) for call, got in received)
     outputs = [(call, outputs_by_name(exercise.returns, got)) for call, got in received]
     hint = _hint(outputs, diagnose)
     yield "shape", _first((_shape(exercise, call, got, reveal) for call, got in outputs), hint)
     arrays = [(call, {name: np.asarray(item.value) for name, item in got.items()}) for call, got in outputs]
-    yield "finite", _first((_finite(call, got, reveal) for call, got in arrays), hint)
+    overflow = "Which step can overflow, or divide by 0?"
+    yield "finite", _first((_finite(call, got, reveal) for call, got in arrays), hint or overflow)
     if any(returned.weights for returned in exercise.returns):
-        yield "rows sum to 1", _first((_sums(exercise, call, got, reveal) for call, got in arrays), hint)
+        division = "What must each row be divided by?"
+        sums = (_sums(exercise, call, got, reveal) for call, got in arrays)
+        yield "rows sum to 1", _first(sums, hint or division)
     if behaviour.properties or any(case.across for case in behaviour.cases):
         yield "property", _first(_properties(behaviour, arrays), hint)
     if behaviour.unchanged:
@@ -125,12 +134,13 @@ def _exists(name: str, missing: str | None) -> str | None:
     if missing is None or missing.startswith("arguments: "):
         return None
     if missing == "absent":
-        return f"There is no {name} yet. Run the cell that defines it; does that cell end without an error?"
-    return f"{name} is {missing}. Define it with def {name}(...)."
+        return f"There is no {name} yet. Run the cell that defines it. Does that cell end without an error?"
+    return f"{name} is {readable(missing)}, not a function. Run the cell that defines {name} again."
 
 
 def _call(exercise: Exercise, call: Json, record: Json, expected: Json) -> Call:
-    arguments = {name: decode(value) for name, value in call["arguments"].items()}
+    given = call["arguments"]
+    arguments = {name: decode(given[name]) for name in exercise.parameters if name in given}
     reference = None
     if not call["raises"]:
         outputs = outputs_by_name(exercise.returns, receive(expected["returned"]))
@@ -148,65 +158,93 @@ def _runs(
     errors = [(call, call.record.get("error")) for call in calls]
     hint = _hint([(call, {ERROR: error_text(error)}) for call, error in errors if error], diagnose)
     for _, error in errors:
-        if error is not None and error["type"] == "NotImplementedError":
-            other = error["message"].split(" ")[0]
-            needs = f"{name} needs {other}, which is" if other and other != name else f"{name} is"
-            yield "not written", f"{needs} not written yet."
+        unwritten = None if error is None else _unwritten(name, error)
+        if unwritten is not None:
+            yield "not written", unwritten
     for call, error in errors:
         if error is None and call.raises:
-            yield "runs", f"{_place(call, reveal)} it must raise ValueError, but it returned something."
-        elif error is not None and error["type"] == "Refused":
-            yield "runs", f"Not your own work yet: {error['message']}."
+            came = _named(receive(call.record["returned"]), reveal)
+            yield "runs", f"{_place(call, reveal)} it must raise ValueError; yours returned {came}."
         elif error is not None and not (call.raises and error["type"] == "ValueError"):
-            where = f" ({error['line']})" if error["line"] else ""
-            said = f"{error['type']}: {error['message']}" if reveal else error["type"]
-            asked = " instead of ValueError" if call.raises else ""
-            yield "runs", _first([f"{_place(call, reveal)} it raised {said}{where}{asked}."], hint)
+            yield "runs", _first([_raised(call, error, reveal)], hint)
     yield "runs", None
 
 
-def _type(exercise: Exercise, got: Received) -> str | None:
+def _unwritten(name: str, error: Json) -> str | None:
+    """Whether it, or a function that it calls, is still the stub."""
+    stub = re.fullmatch(r"(?:(\w{1,60}) is not written yet)?", error["message"])
+    if error["type"] != "NotImplementedError" or stub is None:
+        return None
+    other = stub[1] or name
+    return (
+        f"{name} is not written yet." if other == name else f"{name} needs {other}, which is not written yet."
+    )
+
+
+def _raised(call: Call, error: Json, reveal: bool) -> str:
+    kind, message, line = (readable(error[key], 300) for key in ("type", "message", "line"))
+    if kind == "Refused":
+        return f"Not your own work yet: {message}."
+    if kind == "KeyboardInterrupt":
+        return f"{_place(call, reveal)} it was stopped before it came to an end. Is there a loop without end?"
+    if not reveal:  # an error of the student's own could tell the input
+        kind, message = (kind if kind in KNOWN_ERRORS else "an error"), ""
+    said = f"{kind}: {message.rstrip('.')}" if message else kind
+    where = f" ({line})" if line else ""
+    asked = ", not ValueError" if call.raises else ""
+    return f"{_place(call, reveal)} it raised {said}{where}{asked}."
+
+
+def _type(exercise: Exercise, call: Call, got: Received, reveal: bool) -> str | None:
     wanted = [returned.name for returned in exercise.returns]
+    if got.kind == "none":
+        return "Your function returns nothing (None). Does it end with a return?"
     if len(wanted) > 1:
         if got.kind not in ("tuple", "list") or len(got.value) != len(wanted):
-            count = f"{got.kind} of {len(got.value)}" if got.kind in ("tuple", "list") else _named(got)
+            many = got.kind in ("tuple", "list")
+            count = f"a {got.kind} of {len(got.value)}" if many else f"one, {_named(got, reveal)}"
             return f"Return {len(wanted)} values, ({', '.join(wanted)}); yours gave {count}."
         items = got.value
     else:
         items = [got]
     for returned, item in zip(exercise.returns, items, strict=True):
-        sentence = _container(exercise, returned.name, returned.axes, item)
+        sentence = _container(exercise, call, returned, item, reveal)
         if sentence is not None:
             return sentence
     return None
 
 
-def _container(exercise: Exercise, name: str, axes: str, item: Received) -> str | None:
+def _container(
+    exercise: Exercise, call: Call, returned: Returned, item: Received, reveal: bool
+) -> str | None:
     words = {"array": "a NumPy array", "tensor": "a PyTorch tensor"}
+    name, axes = returned.name, returned.axes
     if item.kind == exercise.container:
         kind = np.asarray(item.value).dtype.kind
         if kind == "f":
             return None
-        return f"{name} must hold real numbers (floats); yours holds {'booleans' if kind == 'b' else 'integers'}."
+        holds = "booleans" if kind == "b" else "integers"
+        return f"{_place(call, reveal)} {name} must hold real numbers (floats); yours holds {holds}."
     if item.kind == "number" and axes in ("", "..."):
         return None
     if axes == "":
-        return f"Return {name} as a number, not {_named(item)}."
-    return f"Return {name} as {words[exercise.container]}, not {_named(item)}."
+        return f"Return {name} as a number, not {_named(item, reveal)}."
+    return f"Return {name} as {words[exercise.container]} of floats, not {_named(item, reveal)}."
 
 
-def _named(item: Received) -> str:
+def _named(item: Received, reveal: bool) -> str:
     words = {
         "array": "a NumPy array",
         "tensor": "a PyTorch tensor",
-        "none": "nothing (None): is there a return?",
+        "none": "nothing (None)",
         "number": "a number",
         "bool": "True or False",
         "text": "a text",
         "tuple": "a tuple",
         "list": "a list",
     }
-    return words.get(item.kind, f"{item.value}")
+    # The name of a type of the student's own could tell a hidden input.
+    return words.get(item.kind, f"{item.value}" if reveal else "something else")
 
 
 def _shape(exercise: Exercise, call: Call, got: dict[str, Received], reveal: bool) -> str | None:
@@ -224,9 +262,7 @@ def _finite(call: Call, got: dict[str, np.ndarray], reveal: bool) -> str | None:
     for name, array in got.items():
         if not np.isfinite(array).all():
             what = "NaN" if np.isnan(array).any() else "infinity"
-            return (
-                f"{_place(call, reveal)} {name} contains {what}. Which step can overflow, or divide by zero?"
-            )
+            return f"{_place(call, reveal)} {name} contains {what}."
     return None
 
 
@@ -244,7 +280,7 @@ def _sums(exercise: Exercise, call: Call, got: dict[str, np.ndarray], reveal: bo
             numbers = (
                 f" to {sums[index]:.3f}, not {wanted[index]:.0f}" if reveal else " to something else than 1"
             )
-            return f"{_place(call, reveal)} {row}{numbers}. Along which axis does your softmax run?"
+            return f"{_place(call, reveal)} {row}{numbers}."
     return None
 
 
@@ -262,7 +298,8 @@ def _properties(
 
 def _unchanged(call: Call) -> str | None:
     if call.record["changed"]:
-        return f"Your function changes its input {call.record['changed'][0]}. Work on a copy: the caller still needs it."
+        changed = readable(call.record["changed"][0], 60)
+        return f"Your function changes its input {changed}. Work on a copy: the caller still needs it."
     if not call.record.get("again", True):
         return "Called twice with the same input, your function gives two different answers."
     return None
@@ -292,7 +329,7 @@ def _place(call: Call, reveal: bool) -> str:
     if not reveal:
         return f"On another input of the kind “{call.name}”,"
     shapes = [
-        f"{name} {np.shape(value)}" for name, value in call.arguments.items() if isinstance(value, np.ndarray)
+        f"{name} {tuple(value.shape)}" for name, value in call.arguments.items() if hasattr(value, "shape")
     ]
     plain = [f"{name} {value}" for name, value in call.arguments.items() if isinstance(value, (int, float))]
     inputs = ", ".join(shapes + plain)

@@ -1,6 +1,7 @@
-"""The visible cases with their right answers, and what known mistakes give on them: data made by `course references`.
+"""The visible cases with their right answers, and what known mistakes give on them.
 
-Inputs are stored with the answers, so that a check does not depend on how some version of NumPy draws.
+The data is made by `course references`. Inputs are stored with the answers, so that a check does not depend
+on how some version of NumPy draws.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Visible:
     def diagnose(self, call: str, outputs: dict[str, Received]) -> str | None:
         """The question that leads to the mistake which gives exactly these outputs, or None."""
         for mistake in self.mistakes:
-            if mistake["call"] == call and _same(mistake["outputs"], outputs):
+            if mistake["call"] == call and same_outputs(mistake["outputs"], outputs):
                 return mistake["question"]
         return None
 
@@ -46,7 +47,7 @@ def _read(assignment: str) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _same(stored: Json, outputs: dict[str, Received]) -> bool:
+def same_outputs(stored: Json, outputs: dict[str, Received]) -> bool:
     """Whether outputs agree with those of a mistake in shape and, to 1e-6, in value; errors in their text."""
     if set(stored) != set(outputs):
         return False

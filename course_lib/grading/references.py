@@ -15,6 +15,7 @@ import numpy as np
 from course_lib.checks.assignments import MODULES, load
 from course_lib.checks.collect import collect
 from course_lib.checks.spec import Assignment, Behaviour, Exercise, outputs_by_name, request
+from course_lib.checks.store import same_outputs
 from course_lib.checks.values import ERROR, Json, encode, error_text, receive
 
 from .catalogue import Mistake, define
@@ -67,30 +68,37 @@ def _behaviour(
     mistakes = []
     for mistake in known:
         if mistake.function == exercise.function and mistake.behaviour == behaviour.name:
-            mistakes.extend(_outputs(exercise, mistake, asked, namespace))
+            mistakes.extend(_known(exercise, mistake, asked, reference, namespace))
     return {"request": asked, "reference": reference, "mistakes": mistakes}
 
 
-def _outputs(exercise: Exercise, mistake: Mistake, asked: Json, namespace: dict[str, Any]) -> list[Json]:
-    """What a mistake gives, or which error it raises, on the one call that exposes it."""
+def _known(
+    exercise: Exercise, mistake: Mistake, asked: Json, reference: Json, namespace: dict[str, Any]
+) -> list[Json]:
+    """What a mistake is recognised by on the one call that exposes it; nothing where that is right there."""
     (call,) = [each for each in asked["calls"] if each["id"].rsplit(" #", 1)[0] == mistake.case][:1]
     bundle = collect(asked | {"calls": [call]}, define(mistake.code, exercise.function, namespace))
-    (record,) = bundle["calls"]
+    outputs = _outputs(exercise, bundle["calls"][0])
+    (right,) = [_outputs(exercise, each) for each in reference["calls"] if each["id"] == call["id"]]
+    if outputs is None or same_outputs(
+        outputs, {name: receive(each) for name, each in (right or {}).items()}
+    ):
+        return []
+    return [{"id": mistake.id, "call": mistake.case, "outputs": outputs, "question": mistake.question}]
+
+
+def _outputs(exercise: Exercise, record: Json) -> dict[str, Json] | None:
+    """The outputs of a call by name, or the error it raised; None where it gave another number of values."""
     if "error" in record:
-        return [_known(mistake, {ERROR: encode(error_text(record["error"]).value)})]
+        return {ERROR: encode(error_text(record["error"]).value)}
     returned = record["returned"]
     received = receive(returned)
     if len(exercise.returns) > 1 and (
         received.kind != "tuple" or len(received.value) != len(exercise.returns)
     ):
-        return []
+        return None
     records = returned["items"] if len(exercise.returns) > 1 else [returned]
-    names = outputs_by_name(exercise.returns, received)
-    return [_known(mistake, dict(zip(names, records, strict=True)))]
-
-
-def _known(mistake: Mistake, outputs: Json) -> Json:
-    return {"id": mistake.id, "call": mistake.case, "outputs": outputs, "question": mistake.question}
+    return dict(zip(outputs_by_name(exercise.returns, received), records, strict=True))
 
 
 def _catalogue(root: Path, name: str) -> list[Mistake]:
