@@ -6,7 +6,9 @@ A notebook says ``check = checks_for("01_soft_lookup")`` once, then ``check("sof
 - `draw`: the inputs of a case, from named axes and a seed
 - `values`: inputs and outputs as plain JSON, never pickle
 - `collect`: call a function on every case and record what it gave (runs in the student's kernel)
-- `judge`: turn such a record and the reference's record into a verdict (runs anywhere)
+- `quiet`, `refuse`: what happens to prints, figures and library functions meanwhile
+- `judge`: turn such a record and the reference's record into a verdict (runs anywhere), by the rungs of a
+  ladder: `endings` has the lower ones, `results` the upper ones, `calls` what they share
 - `check`: what a student calls: collect, judge, print
 - `assignments`: the cases of each assignment
 """

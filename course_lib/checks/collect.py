@@ -5,54 +5,61 @@ This runs in the student's kernel, so nothing here decides anything, and nothing
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-import io
 import traceback
-import warnings
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any
 
 import numpy as np
 
+from .quiet import quiet
 from .refuse import refusing
-from .values import Json, decode, encode
+from .values import Json, decode, encode, receive
 
 MAX_WORDS = 300
+INTERRUPTED = {"type": "KeyboardInterrupt", "message": "", "line": ""}
 
 
 def collect(request: Json, namespace: MutableMapping[str, Any]) -> Json:
     """The bundle of a request: for each call what came back, which error, which inputs changed.
 
+    It raises nothing, whatever the function does. Where the function is interrupted, as one must interrupt a
+    loop without end, the calls that remain are not made.
+
     Parameters: request as `spec.request` makes it; namespace, the names of the notebook.
     Returns: {"function", "missing", "calls"}; missing says why nothing could be called, or is None.
     """
-    function = namespace.get(request["function"])
-    bundle = {"function": request["function"], "missing": _missing(function, request), "calls": []}
-    if bundle["missing"] is None:
-        for call in request["calls"]:
-            with _quiet(), refusing(request["refused"], namespace):
-                record = _record(function, call, request["parameters"])
-            bundle["calls"].append({"id": call["id"], **record})
-    return bundle
+    name = request["function"]
+    missing, calls = _missing(namespace.get(name), request), []
+    interrupted = False
+    for call in request["calls"] if missing is None else []:
+        record: Json = {"error": INTERRUPTED, "changed": []}
+        if not interrupted:
+            try:
+                with quiet(), refusing(request["refused"], namespace):
+                    record = _record(namespace.get(name), call, request["parameters"])
+            except KeyboardInterrupt:
+                interrupted = True
+        calls.append({"id": call["id"], **record})
+    return {"function": name, "missing": missing, "calls": calls}
 
 
 def _missing(function: Any, request: Json) -> str | None:
     if function is None:
         return "absent"
     if not callable(function):
-        return f"a {type(function).__name__}, not a function"
+        return f"a value of type {type(function).__name__}"
     for call in request["calls"]:
         try:
             inspect.signature(function).bind(*_in_order(call["arguments"], request["parameters"]))
         except TypeError as error:
             return f"arguments: {error}"
-        except ValueError:  # a built-in without a signature: the call itself will tell
+        except Exception:  # no signature, as of some built-ins: the call itself will tell
             return None
     return None
 
 
-def _record(function: Callable[..., Any], call: Json, parameters: list[str]) -> Json:
+def _record(function: Any, call: Json, parameters: list[str]) -> Json:
     """What one call gave; the inputs are decoded anew for every call, so calls cannot disturb each other."""
     names = [name for name in parameters if name in call["arguments"]]
     arguments = _in_order(call["arguments"], parameters)
@@ -65,41 +72,53 @@ def _record(function: Callable[..., Any], call: Json, parameters: list[str]) -> 
     ]
     if call["twice"]:
         again = _outcome(function, [decode(argument) for argument in arguments])
-        record["again"] = again == {key: record[key] for key in again}
+        record["again"] = all(_alike(record.get(key), again[key]) for key in again)
     return record
 
 
-def _outcome(function: Callable[..., Any], values: list[Any]) -> Json:
+def _outcome(function: Any, values: list[Any]) -> Json:
     try:
         returned = function(*values)
-    except Exception as error:
-        return {
-            "error": {"type": type(error).__name__, "message": str(error)[:MAX_WORDS], "line": _line(error)}
-        }
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit, too: a check goes on
+        return {"error": _described(error)}
     return {"returned": encode(returned)}
+
+
+def _described(error: BaseException) -> Json:
+    try:
+        return {"type": type(error).__name__, "message": str(error)[:MAX_WORDS], "line": _line(error)}
+    except Exception:  # an exception class of the student's own that cannot be printed
+        return {"type": "Exception", "message": "", "line": ""}
+
+
+def _alike(first: Json, second: Json) -> bool:
+    """Whether two records say the same up to rounding, which depends on where an array lies in memory."""
+    if first == second:
+        return True
+    if not (isinstance(first, dict) and isinstance(second, dict)):
+        return False
+    if "kind" not in first or first["kind"] != second.get("kind"):
+        return False
+    if first["kind"] in ("tuple", "list"):
+        pairs = zip(first["items"], second["items"], strict=False)
+        return len(first["items"]) == len(second["items"]) and all(_alike(a, b) for a, b in pairs)
+    a, b = receive(first).value, receive(second).value
+    if isinstance(a, str) or a is None or np.shape(a) != np.shape(b):
+        return False
+    return bool(np.allclose(a, b, rtol=1e-6, atol=1e-6, equal_nan=True))
 
 
 def _in_order(arguments: Json, parameters: list[str]) -> list[Any]:
     return [arguments[name] for name in parameters if name in arguments]
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     """Where in the notebook's own code an error came from, as "line 3 of softmax", or "" elsewhere."""
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         code = frame.f_code
-        if frame.f_globals.get("__name__") == "__main__" and code.co_name != "<module>":
+        named = not code.co_name.startswith("<") or code.co_name == "<lambda>"
+        if frame.f_globals.get("__name__") == "__main__" and named:
             return f"line {line - code.co_firstlineno + 1} of {code.co_name}"
     return ""
-
-
-@contextlib.contextmanager
-def _quiet() -> Any:
-    """Keep what the function prints or warns about out of the notebook while it is judged."""
-    with (
-        contextlib.redirect_stdout(io.StringIO()),
-        contextlib.redirect_stderr(io.StringIO()),
-        warnings.catch_warnings(),
-        np.errstate(all="ignore"),
-    ):
-        warnings.simplefilter("ignore")
-        yield

@@ -9,6 +9,7 @@ import importlib
 import sys
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 
@@ -55,7 +56,7 @@ def _replaced(
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise Refused(words)
 
-    aliases = [alias for alias, value in namespace.items() if value is function]
+    aliases = {alias: value for alias, value in namespace.items() if _means(value, function)}
     own = attribute in vars(owner)
     setattr(owner, attribute, refuse)
     namespace.update(dict.fromkeys(aliases, refuse))
@@ -66,4 +67,9 @@ def _replaced(
             setattr(owner, attribute, function)
         else:
             delattr(owner, attribute)
-        namespace.update(dict.fromkeys(aliases, function))
+        namespace.update(aliases)
+
+
+def _means(value: Any, function: Any) -> bool:
+    """Whether a name's value is the function, or the function with some arguments filled in."""
+    return value is function or (type(value) is partial and value.func is function)

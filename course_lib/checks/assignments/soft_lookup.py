@@ -76,7 +76,7 @@ def _gaussian(draw: Draw, axes: str = "K", width: float = 0.7) -> Arguments:
 
 
 def _far(draw: Draw) -> Arguments:
-    """Every key so far away that its kernel underflows; drawn again until float32 has no doubt which is next."""
+    """Every key so far away that its kernel underflows; drawn again until float32 is sure which is next."""
     while True:
         drawn = _gaussian(draw) | {"query": draw.normal("K") + 500.0}
         distances = ((drawn["query"] - drawn["keys"]) ** 2).sum(axis=-1)
