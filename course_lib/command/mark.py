@@ -16,6 +16,9 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     parser.add_argument(
         "file", metavar="FILE", help="a notebook, such as work/01_soft_lookup/01_soft_lookup.ipynb"
     )
+    parser.add_argument(
+        "--unsandboxed", action="store_true", help="run the notebook with your own rights, not in a sandbox"
+    )
     return parser
 
 
@@ -25,6 +28,7 @@ def run(args: argparse.Namespace) -> int:
 
     from course_lib.errors import CourseError
     from course_lib.grading.mark import assignment_of, mark, read_submission
+    from course_lib.grading.sandbox import missing, needs_sandbox
     from course_lib.grading.secret import NAME, read_or_make
     from course_lib.grading.source import Source, VisibleTests
     from course_lib.project import project_root
@@ -38,11 +42,14 @@ def run(args: argparse.Namespace) -> int:
     if solution.is_file():
         tests: VisibleTests = Source(solution, read_or_make(root / NAME))
         original = tests.notebook  # type: ignore[attr-defined]
+        sandboxed = needs_sandbox("--unsandboxed", args.unsandboxed)
     else:
         print("There is no solutions/ here, so only the visible checks are run; hidden tests may find more.")
         tests = VisibleTests(name)
         original = read_submission(root / "exercises" / name / f"{name}.ipynb")
-    marked = mark(notebook, tests, original)
+        # Where there are no solutions the notebook is the user's own, and a sandbox protects nobody.
+        sandboxed = not args.unsandboxed and missing() is None
+    marked = mark(notebook, tests, original, sandboxed=sandboxed)
     print(table(marked))
     return 0 if marked.points == marked.max_points else 1
 

@@ -15,12 +15,14 @@ from nbclient.util import run_sync
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.preprocessors import Execute
+from traitlets import Bool
 
 from course_lib.checks.answer import ask, read_bundle
 from course_lib.checks.check import lines
 from course_lib.checks.judge import Verdict
 from course_lib.checks.values import BadRecord, Json
 
+from .provisioner import NAME as PROVISIONER
 from .sanitise import name_of
 from .source import Test, VisibleTests
 
@@ -32,8 +34,11 @@ UNREADABLE = "What the notebook sent back could not be read."
 class JudgedExecute(Execute):
     """Execute a notebook for marking. `verdicts` holds the verdict of each test cell.
 
-    The notebook runs in an empty folder of its own: nothing that lies beside a submission is seen.
+    The notebook runs in an empty folder of its own: nothing that lies beside a submission is seen. `sandboxed`
+    runs it in a closed `Room`, where it sees nothing else of the machine either.
     """
+
+    sandboxed = Bool(True).tag(config=True)
 
     def mark(self, notebook: NotebookNode, source: VisibleTests) -> dict[str, Verdict]:
         """Run the notebook, judge every test cell, and write points and sentences into it.
@@ -72,9 +77,12 @@ class JudgedExecute(Execute):
         return nb, resources
 
     def create_kernel_manager(self) -> Any:
-        """A kernel manager that talks over sockets in a private folder, not over ports, where that exists."""
+        """A kernel manager that starts its kernel in a sandbox; without one it still talks over private sockets,
+        not over ports, where there are such sockets."""
         manager = super().create_kernel_manager()
-        if os.name == "posix":
+        if self.sandboxed:
+            manager.kernel_spec.metadata["kernel_provisioner"] = {"provisioner_name": PROVISIONER}
+        elif os.name == "posix":
             manager.transport = "ipc"
             manager.ip = os.path.join(self._sockets, "kernel")
         return manager

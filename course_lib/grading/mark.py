@@ -67,14 +67,15 @@ def assignment_of(path: Path, notebook: NotebookNode) -> str:
     raise CourseError(f"{path}: of no assignment of this course; expected one of {', '.join(MODULES)}")
 
 
-def mark(notebook: NotebookNode, tests: VisibleTests, original: NotebookNode) -> Marked:
+def mark(notebook: NotebookNode, tests: VisibleTests, original: NotebookNode, *, sandboxed: bool) -> Marked:
     """The verdicts on a notebook; it is changed in memory, its file is not.
 
     Parameters: tests, a `Source` for visible and hidden cases or `VisibleTests`; original, the notebook whose
-    cells make the submission whole: the solution's or the released one.
+    cells make the submission whole: the solution's or the released one; sandboxed, whether the notebook runs
+    in a closed room or with the user's own rights.
     """
     from .execute import JudgedExecute
 
     notebook, repairs = sanitise(notebook, cells_of(original), tests.follows)
-    executor = JudgedExecute(kernel_name="python3", log=logging.getLogger("course.mark"))
+    executor = JudgedExecute(kernel_name="python3", sandboxed=sandboxed, log=logging.getLogger("course.mark"))
     return Marked(tests.name, executor.mark(notebook, tests), repairs)

@@ -11,13 +11,14 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
-from traitlets import Unicode
+from traitlets import Bool, Unicode
 
 from course_lib.checks.judge import Verdict
 from course_lib.errors import CourseError
 
 from .execute import JudgedExecute
 from .release import stub
+from .sandbox import needs_sandbox
 from .sanitise import SourceCell, name_of, sanitise
 from .secret import NAME, fingerprint, read_or_make
 from .source import Source
@@ -75,13 +76,18 @@ class Sanitise(CoursePreprocessor):
 
 
 class CollectAndJudge(CoursePreprocessor):
-    """Run the submission and judge it; replaces Execute. Verdicts go to the cells and to `resources`."""
+    """Run the submission in a sandbox and judge it; replaces Execute. Verdicts go to the cells and to `resources`."""
+
+    unsandboxed = Bool(
+        False, help="run students' code without a sandbox, with your own rights; recorded with the marks"
+    ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         source = self.source(resources)
-        executor = JudgedExecute(parent=self)
+        sandboxed = needs_sandbox("--CollectAndJudge.unsandboxed=True", self.unsandboxed)
+        executor = JudgedExecute(parent=self, sandboxed=sandboxed)
         resources["verdicts"] = executor.mark(nb, source)
-        nb.metadata.setdefault("course", {})["secret"] = fingerprint(source.secret)
+        nb.metadata.setdefault("course", {}).update(secret=fingerprint(source.secret), sandboxed=sandboxed)
         self._warn_of_another_secret(resources, fingerprint(source.secret))
         return nb, resources
 
