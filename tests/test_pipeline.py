@@ -10,9 +10,9 @@ import copy
 import re
 
 import pytest
-from marking import Course, answered, answers_of
 
 from course_lib.checks.assignments import MODULES, load
+from marking import Course, answered, answers_of
 
 STUDENTS = ("half", "mistake", "solution", "syntax", "untouched")
 # One ordinary mistake in the first function of each assignment, on which later functions build.
@@ -27,7 +27,8 @@ MISTAKES = {
     ),
     "03_scaling": (
         "def score_spread(d_k, n_pairs, rng):\n"
-        "    products = (rng.standard_normal((n_pairs, d_k)) * rng.standard_normal((n_pairs, d_k))).sum(axis=1)\n"
+        "    q, k = rng.standard_normal((2, n_pairs, d_k))\n"
+        "    products = (q * k).sum(axis=1)\n"
         "    return products.var(), products.var() / d_k",
         "score_spread: 0 of",
     ),

@@ -11,7 +11,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     parser = subparsers.add_parser(
         "mark",
         help="mark one notebook and print its points",
-        description="Exit status: 0 with all automatic points, 1 when points are missing, 2 when it could not be marked.",
+        description="Exit status: 0 with all automatic points, 1 when some are missing, 2 when it failed.",
     )
     parser.add_argument(
         "file", metavar="FILE", help="a notebook, such as work/01_soft_lookup/01_soft_lookup.ipynb"

@@ -34,8 +34,8 @@ UNREADABLE = "What the notebook sent back could not be read."
 class JudgedExecute(Execute):
     """Execute a notebook for marking. `verdicts` holds the verdict of each test cell.
 
-    The notebook runs in an empty folder of its own: nothing that lies beside a submission is seen. `sandboxed`
-    runs it in a closed `Room`, where it sees nothing else of the machine either.
+    The notebook runs in an empty folder of its own: nothing that lies beside a submission is seen.
+    `sandboxed` runs it in a closed `Room`, where it sees nothing else of the machine either.
     """
 
     sandboxed = Bool(True).tag(config=True)
@@ -77,8 +77,8 @@ class JudgedExecute(Execute):
         return nb, resources
 
     def create_kernel_manager(self) -> Any:
-        """A kernel manager that starts its kernel in a sandbox; without one it still talks over private sockets,
-        not over ports, where there are such sockets."""
+        """A kernel manager that starts its kernel in a sandbox; without one it still talks over private
+        sockets, not over ports, where there are such sockets."""
         manager = super().create_kernel_manager()
         if self.sandboxed:
             manager.kernel_spec.metadata["kernel_provisioner"] = {"provisioner_name": PROVISIONER}

@@ -76,7 +76,10 @@ class Sanitise(CoursePreprocessor):
 
 
 class CollectAndJudge(CoursePreprocessor):
-    """Run the submission in a sandbox and judge it; replaces Execute. Verdicts go to the cells and to `resources`."""
+    """Run the submission in a sandbox and judge it; replaces Execute.
+
+    Verdicts go to the cells and to `resources`.
+    """
 
     unsandboxed = Bool(
         False, help="run students' code without a sandbox, with your own rights; recorded with the marks"
@@ -97,7 +100,7 @@ class CollectAndJudge(CoursePreprocessor):
         used = file.read_text(encoding="utf-8").split() if file.exists() else []
         if used and mine not in used:
             self.log.warning(
-                "This course was marked before with another course secret; restore %s, or mark everyone again.",
+                "Marks were made here with another course secret; restore %s, or mark everyone again.",
                 self.secret_file,
             )
         if mine not in used:

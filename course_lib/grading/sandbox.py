@@ -134,7 +134,7 @@ class Room:
         return [*self._bwrap(), *inside]
 
     def _outer_as_root(self) -> list[str]:
-        """Process namespaces come from outside: bwrap covers part of /proc for root, and refuses a nested one."""
+        """The process namespace comes from outside: bwrap covers part of /proc for root, and cannot nest one."""
         return [
             *("setpriv", "--pdeathsig", "KILL"),
             *("unshare", "--pid", "--fork", "--kill-child", "--mount-proc"),
