@@ -1,4 +1,4 @@
-"""`course references`: compute the visible cases' right answers from solutions/, for the checks in a notebook."""
+"""`course references`: store the visible cases' right answers, computed from solutions/."""
 
 from __future__ import annotations
 

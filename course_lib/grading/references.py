@@ -41,7 +41,7 @@ def out_of_date(root: Path, name: str) -> str | None:
 
 
 def computed(root: Path, name: str) -> Json:
-    """The data of one assignment: for each function and behaviour its request, the answers and the mistakes."""
+    """The data of one assignment: for each function and behaviour the request, answers and mistakes."""
     assignment = load(name)
     namespace = Source(
         root / "solutions" / name / f"{name}.ipynb", secret="none: visible cases only"
@@ -107,7 +107,8 @@ def _catalogue(root: Path, name: str) -> list[Mistake]:
     if not path.is_file():
         return []
     spec = importlib.util.spec_from_file_location(f"mistakes_{MODULES[name]}", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return list(module.MISTAKES)

@@ -71,7 +71,7 @@ def sanitise(
 ) -> tuple[NotebookNode, list[str]]:
     """The submission as it will run, and what was repaired.
 
-    Parameters: source_cells in their order; follows, for each test cell the answer cell that it must come after.
+    Parameters: source_cells in their order; follows, for each test cell the answer it must come after.
     Returns: the same notebook, changed, and one sentence for each repair.
     """
     known = {cell.name: cell for cell in source_cells}
@@ -95,7 +95,7 @@ def name_of(cell: NotebookNode) -> str | None:
 def _known_once(
     cells: Sequence[NotebookNode], known: Mapping[str, SourceCell]
 ) -> tuple[list[NotebookNode], list[str]]:
-    """Each id once: of a copied answer the last copy counts and earlier ones become plain cells; copied tests go."""
+    """Each id once: of a copied answer the last counts, earlier ones become plain cells; copied tests go."""
     last = {name_of(cell): index for index, cell in enumerate(cells)}
     kept: list[NotebookNode] = []
     repairs: list[str] = []

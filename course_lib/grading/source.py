@@ -1,4 +1,4 @@
-"""What a submission is judged by: the visible cases alone, or with the instructor's notebook the hidden ones too."""
+"""What a submission is judged by: the visible cases, and with the instructor's notebook the hidden ones too."""
 
 from __future__ import annotations
 
