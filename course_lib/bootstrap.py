@@ -100,17 +100,22 @@ def _repoint(venv, old_root):
 
 
 def _install(root, venv, patient):
-    """Install pip and setuptools first, then the project, editable; True when both went well.
+    """Install pip and setuptools, then every pinned package, then the project; True when all went well.
 
-    setuptools comes from constraints.txt and builds without isolation, so that a complete .venv needs no
-    network. `patient` is for the first build: it shows pip's progress and lets it retry.
+    The pins are installed as they stand, so that pip has nothing to search for; the last step adds only what
+    the CUDA build of torch brings along. The project is editable and built by the pinned setuptools, so that
+    a complete .venv needs no network. `patient` is for the first build: it shows pip's progress and retries.
     """
-    pip = [python_of(venv), "-m", "pip", "install", "--disable-pip-version-check", "-c", "constraints.txt"]
-    how = [] if patient else ["--quiet", "--retries", "1"]
-    for what in (["pip", "setuptools"], ["--no-build-isolation", "-e", ".[test]"]):
-        if subprocess.run([*pip, *how, *what], cwd=root, capture_output=not patient).returncode:
-            return False
-    return True
+    pip = [python_of(venv), "-m", "pip", "install", "--disable-pip-version-check"]
+    how = [] if patient else ["--quiet", "--retries", "1", "--timeout", "15"]
+    steps = (
+        ["-c", "constraints.txt", "pip", "setuptools"],
+        ["--no-deps", "-r", "constraints.txt"],
+        ["-c", "constraints.txt", "--no-build-isolation", "-e", ".[test]"],
+    )
+    return not any(
+        subprocess.run([*pip, *how, *what], cwd=root, capture_output=not patient).returncode for what in steps
+    )
 
 
 if __name__ == "__main__":
