@@ -134,7 +134,7 @@ class Room:
         return [*self._bwrap(), *inside]
 
     def _outer_as_root(self) -> list[str]:
-        """The process namespace comes from outside: as root bwrap covers part of /proc and cannot nest one."""
+        """Process namespaces come from outside: as root, bwrap covers part of /proc and cannot nest one."""
         return [
             *("setpriv", "--pdeathsig", "KILL"),
             *("unshare", "--pid", "--fork", "--kill-child", "--mount-proc"),

@@ -1,4 +1,4 @@
-"""What a submission is judged by: the visible cases, and with the instructor's notebook the hidden ones too."""
+"""What a submission is judged by: the visible cases and, with the instructor's notebook, hidden ones."""
 
 from __future__ import annotations
 
