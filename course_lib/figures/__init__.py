@@ -1,7 +1,9 @@
 """Figures of the course: each function draws arrays and returns Axes; `show` displays them with words."""
 
 from .base import Picture, describe, new_axes, show, table
+from .heads import growth, head_maps, head_places
 from .lookup import key_plane, lookup_planes, smoothers, value_plane, weight_curves
+from .masking import floor_curves, mask_panels, weight_panels
 from .projections import feature_table, feature_tables, moved_points, temperature_curves
 from .scaling import loss_bands, score_histogram, share_intervals, two_key_slope, width_panels
 from .tables import heat_map, weight_bars
@@ -11,10 +13,15 @@ __all__ = [
     "describe",
     "feature_table",
     "feature_tables",
+    "growth",
+    "head_maps",
+    "head_places",
+    "floor_curves",
     "heat_map",
     "key_plane",
     "lookup_planes",
     "loss_bands",
+    "mask_panels",
     "moved_points",
     "new_axes",
     "score_histogram",
@@ -27,5 +34,6 @@ __all__ = [
     "value_plane",
     "weight_bars",
     "weight_curves",
+    "weight_panels",
     "width_panels",
 ]

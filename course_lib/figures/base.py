@@ -49,17 +49,18 @@ class Picture:
         )
 
 
-def new_axes(width: float = 6.4, height: float = 3.4, columns: int = 1) -> tuple[Axes, ...]:
+def new_axes(width: float = 6.4, height: float = 3.4, columns: int = 1, rows: int = 1) -> tuple[Axes, ...]:
     """Empty Axes side by side in the course's style, outside pyplot's list of open figures.
 
-    Parameters: width and height of the whole figure in inches; number of columns. Returns: that many Axes.
+    Parameters: width and height of the whole figure in inches; number of columns and of rows. Returns: that
+    many Axes, row by row.
     """
     from matplotlib import style
     from matplotlib.figure import Figure
 
     with style.context(str(resources.files("course_lib.figures") / "course.mplstyle")):
         figure = Figure(figsize=(width, height))
-        axes = figure.subplots(1, columns, squeeze=False)[0]
+        axes = figure.subplots(rows, columns, squeeze=False).ravel()
     return tuple(axes)
 
 

@@ -155,12 +155,17 @@ def loss_bands(
 
 
 def share_intervals(
-    labels: Sequence[str], shares: Mapping[str, ArrayLike], *, title: str = "", ax: Axes | None = None
+    labels: Sequence[str],
+    shares: Mapping[str, ArrayLike],
+    *,
+    title: str = "",
+    kind_label: str = "scores",
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw shares with their intervals, one row per label and one dot per kind.
 
-    Parameters: labels of the R rows; shares maps a kind to (R, 3): low end, share, high end, in [0, 1].
-    Returns: the Axes.
+    Parameters: labels of the R rows; shares maps a kind to (R, 3): low end, share, high end, in [0, 1]; what
+    a kind is, for the text twin. Returns: the Axes.
 
     >>> share_intervals(["16"], {"scaled": [[0.5, 0.7, 0.8]]}).get_xlabel()
     'share of models'
@@ -184,7 +189,7 @@ def share_intervals(
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
     listed = ", ".join(f"{label} {kind} {share}" for label, kind, _, share, _ in rows)
     alt = f"Dots with error bars, {title or 'shares of models'}: {listed}."
-    return describe(ax, alt, table(rows, ["row", "scores", "low", "share", "high"]))
+    return describe(ax, alt, table(rows, ["row", kind_label, "low", "share", "high"]))
 
 
 def _checked_band(name: str, values: ArrayLike, x: np.ndarray) -> np.ndarray:
