@@ -154,6 +154,12 @@ def wait_until_idle(page: Page, seconds: float = 60) -> None:
     page.wait_for_function(IDLE, timeout=1000 * seconds)
 
 
+def trust(page: Page) -> None:
+    """Choose Trust Notebook, and say yes when JupyterLab asks."""
+    page.evaluate("() => void window.jupyterapp.commands.execute('notebook:trust')")
+    page.locator(".jp-Dialog .jp-mod-accept").click()
+
+
 def run_all(page: Page, seconds: float = 120) -> None:
     """Run every cell; the command's promise is kept when the last has finished."""
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
