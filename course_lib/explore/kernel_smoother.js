@@ -6,7 +6,7 @@ function explore(stage, data) {
   const margin = 0.08 * (high - low || 1);
   const span = grid[grid.length - 1] - grid[0];
   const xs = [grid[0] - 0.02 * span, grid[grid.length - 1] + 0.02 * span];
-  const across = Math.min(stage.room, 560);
+  const across = Math.min(stage.room > 700 ? stage.room - 290 : stage.room, 560);
   const panel = plot({
     title: "Points and three averages of them",
     width: across,
