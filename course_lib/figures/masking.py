@@ -115,7 +115,7 @@ def floor_curves(
     ax.set_ylim(bottom=min(bottom, floor / 2))
     ax.legend(loc="upper left", bbox_to_anchor=(1.12 if levels else 1, 1))
     last = ", ".join(f"{row[0]} {row[-1]} ({_side(float(row[-1]), floor)})" for row in rows)
-    alt = f"Training losses against updates; below the floor {floor:.3f} the ground is grey. At the end: {last}."
+    alt = f"Training losses against updates, grey below the floor {floor:.3f}. At the end: {last}."
     header = ["loss at update", *map(str, _steps(length))]
     return describe(ax, alt, f"floor {floor:.3f}\n{table(rows, header)}")
 
