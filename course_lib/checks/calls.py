@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .collect import names_in
 from .spec import Exercise, outputs_by_name
 from .values import Json, Received, decode, receive
 
@@ -29,7 +30,7 @@ class Call:
 def ready(exercise: Exercise, call: Json, record: Json, expected: Json) -> Call:
     """A call of a request with its record and the reference's, decoded."""
     given = call["arguments"]
-    arguments = {name: decode(given[name]) for name in exercise.parameters if name in given}
+    arguments = {name: decode(given[name]) for name in names_in(call, exercise.parameters)}
     reference = None
     if not call["raises"]:
         outputs = outputs_by_name(exercise.returns, receive(expected["returned"]))
@@ -76,8 +77,8 @@ def hint_for(
 
 
 def first(sentences: Iterable[str | None], hint: str | None = None) -> str | None:
-    """The first sentence there is, with the question that leads to the mistake where one is known."""
+    """The first sentence there is, with the question that leads to the mistake unless it is in it already."""
     for sentence in sentences:
         if sentence is not None:
-            return f"{sentence} {hint}" if hint else sentence
+            return f"{sentence} {hint}" if hint and hint.rstrip(".") not in sentence else sentence
     return None

@@ -9,8 +9,13 @@ from typing import Any
 from .assignments import load
 from .collect import collect
 from .judge import Verdict, judge
+from .spec import Behaviour
 from .store import visible
 
+BROKEN = (
+    "This check did not work ({error}). Restart the kernel and run all cells; if it says so again, "
+    "the mistake is the course's: please report it."
+)
 UNMARKED = (
     "No points: this cell is marked by the course's own plug-ins, and they did not run. "
     "Mark with the nbgrader_config.py of the course."
@@ -26,19 +31,31 @@ class Check:
     def __call__(self, function: str, behaviour: str) -> float:
         """Judge the notebook's function on the visible cases, print what was found, and return the points.
 
-        It never raises because of what the student wrote. Returns: the points of this cell when everything
-        holds, else 0.0; nbgrader's Validate reads this number.
+        It never raises: what goes wrong is printed. Returns: the points of this cell when everything holds,
+        else 0.0; nbgrader's Validate reads this number.
         """
-        exercise = self.assignment.exercise(function)
-        asked = exercise.behaviour(behaviour)
         namespace = sys._getframe(1).f_globals
-        for presupposed in exercise.presupposed(asked):
+        try:
+            asked = self.assignment.exercise(function).behaviour(behaviour)
+        except ValueError as error:
+            print(f"{error}.")
+            return 0.0
+        try:
+            verdict = self._verdict(function, asked, namespace)
+        except Exception as error:
+            print(BROKEN.format(error=f"{type(error).__name__}: {error}"))
+            return 0.0
+        print("\n".join(lines(verdict, asked.name, asked.title)))
+        return verdict.points
+
+    def _verdict(self, function: str, asked: Behaviour, namespace: MutableMapping[str, Any]) -> Verdict:
+        """The verdict on what is asked, or on the ordinary behaviour where that fails already."""
+        for presupposed in self.assignment.exercise(function).presupposed(asked):
             verdict = judge_visible(self.assignment.name, function, presupposed.name, namespace)
             if verdict.failed is not None:
                 break
         verdict.max_points = asked.points
-        print("\n".join(lines(verdict, asked.name, asked.title)))
-        return verdict.points
+        return verdict
 
     def collect(self, function: str, behaviour: str) -> float:
         """The place where marking collects outputs. Run by anything else it is worth nothing, and says so."""

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from .probes import PROBES, parameters_of
 from .quiet import quiet
 from .refuse import refusing
 from .values import Json, decode, encode, receive
@@ -51,7 +53,8 @@ def _missing(function: Any, request: Json) -> str | None:
         return f"a value of type {type(function).__name__}"
     for call in request["calls"]:
         try:
-            inspect.signature(function).bind(*_in_order(call["arguments"], request["parameters"]))
+            given = request["parameters"] if "probe" in call else names_in(call, request["parameters"])
+            inspect.signature(function).bind(*given)
         except TypeError as error:
             return f"arguments: {error}"
         except Exception:  # no signature, as of some built-ins: the call itself will tell
@@ -59,11 +62,19 @@ def _missing(function: Any, request: Json) -> str | None:
     return None
 
 
+def names_in(call: Json, parameters: Sequence[str]) -> list[str]:
+    """The names of a call's arguments in the order in which they are passed: the function's, or its probe's."""
+    order = parameters_of(call["probe"]) if "probe" in call else parameters
+    return [name for name in order if name in call["arguments"]]
+
+
 def _record(function: Any, call: Json, parameters: list[str]) -> Json:
     """What one call gave; the inputs are decoded anew for every call, so calls cannot disturb each other."""
-    names = [name for name in parameters if name in call["arguments"]]
-    arguments = _in_order(call["arguments"], parameters)
+    names = names_in(call, parameters)
+    arguments = [call["arguments"][name] for name in names]
     values = [decode(argument) for argument in arguments]
+    if "probe" in call:
+        function = partial(PROBES[call["probe"]], function)
     record = _outcome(function, values)
     record["changed"] = [
         name
@@ -88,7 +99,12 @@ def _outcome(function: Any, values: list[Any]) -> Json:
 
 def _described(error: BaseException) -> Json:
     try:
-        return {"type": type(error).__name__, "message": str(error)[:MAX_WORDS], "line": _line(error)}
+        return {
+            "type": type(error).__name__,
+            "message": " ".join(str(error)[:MAX_WORDS].split()),
+            "line": _line(error),
+            "value_error": isinstance(error, ValueError),
+        }
     except Exception:  # an exception class of the student's own that cannot be printed
         return {"type": "Exception", "message": "", "line": ""}
 
@@ -108,10 +124,6 @@ def _alike(first: Json, second: Json) -> bool:
     if isinstance(a, str) or a is None or np.shape(a) != np.shape(b):
         return False
     return bool(np.allclose(a, b, rtol=1e-6, atol=1e-6, equal_nan=True))
-
-
-def _in_order(arguments: Json, parameters: list[str]) -> list[Any]:
-    return [arguments[name] for name in parameters if name in arguments]
 
 
 def _line(error: BaseException) -> str:

@@ -46,7 +46,7 @@ def endings(
         if error is None and call.raises:
             came = named(receive(call.record["returned"]), reveal)
             yield "runs", f"{place(call, reveal)} it must raise ValueError; yours returned {came}."
-        elif error is not None and not (call.raises and error["type"] == "ValueError"):
+        elif error is not None and not (call.raises and error.get("value_error") is True):
             yield "runs", first([_raised(call, error, reveal)], hint)
     yield "runs", None
 
@@ -65,6 +65,8 @@ def _raised(call: Call, error: Json, reveal: bool) -> str:
     kind, message, line = (readable(error[key], 300) for key in ("type", "message", "line"))
     if kind == "Refused":
         return f"Not your own work yet: {message}."
+    if kind == "Wrong":
+        return f"{place(call, reveal)} {message}" if reveal else message
     if kind == "KeyboardInterrupt":
         return f"{place(call, reveal)} it was stopped before it came to an end. Is there a loop without end?"
     if not reveal:  # an error of the student's own could tell the input

@@ -9,14 +9,25 @@ import numpy as np
 from course_lib.checks.draw import Draw
 from course_lib.checks.spec import Arguments, Assignment, Behaviour, Case, Exercise, Returned
 
-# What a lookup refuses: the point is to write the formula oneself.
+# What is refused: the point is to write it oneself. A logarithm of softmax, or a softmin, is one in disguise.
 LIBRARY_SOFTMAX = (
     "course_lib.attention.softmax",
     "scipy.special.softmax",
+    "scipy.special.log_softmax",
     "torch.softmax",
-    "torch.nn.functional.softmax",
+    "torch.log_softmax",
     "torch.Tensor.softmax",
+    "torch.Tensor.log_softmax",
     "torch.special.softmax",
+    "torch.special.log_softmax",
+    "torch.nn.functional.softmax",
+    "torch.nn.functional.log_softmax",
+    "torch.nn.functional.softmin",
+)
+LIBRARY_LOOKUP = (
+    "course_lib.attention.soft_lookup",
+    "course_lib.attention.attention",
+    "torch.nn.functional.scaled_dot_product_attention",
 )
 KEYS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 VALUES = np.array([[10.0, 0.0], [0.0, 10.0], [5.0, 5.0]])
@@ -50,7 +61,7 @@ def _integer_lookup(draw: Draw) -> Arguments:
 
 
 def _one_key(draw: Draw) -> Arguments:
-    return {"query": draw.normal("B K"), "keys": draw.normal("1 K"), "values": draw.normal("1 V")}
+    return {"query": draw.normal("K"), "keys": draw.normal("1 K"), "values": draw.normal("1 V")}
 
 
 def _long_query(draw: Draw) -> Arguments:
@@ -79,13 +90,20 @@ def _far(draw: Draw) -> Arguments:
     """Every key so far away that its kernel underflows; drawn again until float32 is sure which is next."""
     while True:
         drawn = _gaussian(draw) | {"query": draw.normal("K") + 500.0}
-        distances = ((drawn["query"] - drawn["keys"]) ** 2).sum(axis=-1)
-        if _clear_winner(-distances / (2 * drawn["width"] ** 2)):
+        if _clear_winner(_nearness(drawn)):
             return drawn
 
 
 def _narrow(draw: Draw) -> Arguments:
-    return _gaussian(draw, width=0.001)
+    while True:
+        drawn = _gaussian(draw, width=0.001)
+        if _clear_winner(_nearness(drawn)):
+            return drawn
+
+
+def _nearness(drawn: Arguments) -> np.ndarray:
+    squared_distances = ((drawn["query"] - drawn["keys"]) ** 2).sum(axis=-1)
+    return -squared_distances / (2 * drawn["width"] ** 2)
 
 
 def _integer_gaussian(draw: Draw) -> Arguments:
@@ -145,7 +163,7 @@ SOFT_LOOKUP = Exercise(
     parameters=("query", "keys", "values"),
     returns=(Returned("output", "... V"), Returned("weights", "... M", weights=True)),
     predecessors=("softmax",),
-    refused=("course_lib.attention.soft_lookup",),
+    refused=LIBRARY_LOOKUP,
     behaviours=(
         Behaviour(
             "ordinary",
@@ -243,7 +261,7 @@ SHARPEN = Exercise(
             1,
             unchanged=True,
             cases=(
-                Case("nearly arg-max", lambda draw: {"scores": draw.normal("B L M"), "temperature": 1e-3}),
+                Case("nearly arg-max", lambda draw: {"scores": _coarse(draw, "B L M"), "temperature": 1e-3}),
                 Case("nearly uniform", lambda draw: {"scores": draw.normal("L M"), "temperature": 1e4}),
                 Case("integers", lambda draw: {"scores": draw.integers("L M"), "temperature": 3}),
             ),
