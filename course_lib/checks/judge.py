@@ -7,7 +7,7 @@ inputs left unchanged, value. The first rung that fails is told in one sentence;
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -78,6 +78,8 @@ def _rungs(
     diagnose: Diagnose | None,
 ) -> Iterator[tuple[str, str | None]]:
     name = exercise.function
+    if behaviour.returns is not None:
+        exercise = replace(exercise, returns=behaviour.returns)
     missing = bundle["missing"]
     yield "exists", existence(name, missing)
     yield "takes these arguments", signature_fits(name, exercise.parameters, missing)

@@ -14,6 +14,8 @@ from .values import Received, readable
 # value, whichever is larger; the nearest mistake in the catalogue is more than 100 times further away.
 TOLERANCE = 1e-5
 SUM_TOLERANCE = 1e-5
+ONE = {"floats": "a number", "integers": "a whole number", "booleans": "True or False"}
+HOLDS = {"f": "floats", "i": "integers", "u": "integers", "b": "booleans"}
 
 
 def types(exercise: Exercise, call: Call, got: Received, reveal: bool) -> str | None:
@@ -42,16 +44,24 @@ def _container(
     words = {"array": "a NumPy array", "tensor": "a PyTorch tensor"}
     name, axes = returned.name, returned.axes
     if item.kind == exercise.container:
-        kind = np.asarray(item.value).dtype.kind
-        if kind == "f":
+        holds = HOLDS.get(np.asarray(item.value).dtype.kind, "something else")
+        if holds == returned.holds:
             return None
-        holds = "booleans" if kind == "b" else "integers"
-        return f"{place(call, reveal)} {name} must hold real numbers (floats); yours holds {holds}."
-    if item.kind == "number" and axes in ("", "..."):
+        wanted = "real numbers (floats)" if returned.holds == "floats" else returned.holds
+        return f"{place(call, reveal)} {name} must hold {wanted}; yours holds {holds}."
+    if axes in ("", "...") and _plain(item, returned.holds):
         return None
     if axes == "":
-        return f"Return {name} as a number, not {named(item, reveal)}."
-    return f"Return {name} as {words[exercise.container]} of floats, not {named(item, reveal)}."
+        return f"Return {name} as {ONE[returned.holds]}, not {named(item, reveal)}."
+    container = f"{words[exercise.container]} of {returned.holds}"
+    return f"Return {name} as {container}, not {named(item, reveal)}."
+
+
+def _plain(item: Received, holds: str) -> bool:
+    """Whether it is a plain number, or a plain True or False, of the kind that is wanted."""
+    if holds == "booleans":
+        return item.kind == "bool"
+    return item.kind == "number" and (holds == "floats" or isinstance(item.value, int))
 
 
 def shapes(exercise: Exercise, call: Call, got: dict[str, Received], reveal: bool) -> str | None:
@@ -59,7 +69,7 @@ def shapes(exercise: Exercise, call: Call, got: dict[str, Received], reveal: boo
     assert call.reference is not None
     for returned in exercise.returns:
         shape, wanted = np.shape(got[returned.name].value), call.reference[returned.name].shape
-        if shape != wanted:
+        if shape != wanted and not returned.free:
             numbers = f": expected {wanted}, got {shape}" if reveal else ""
             axes = f" with axes {returned.words}" if returned.axes else ""
             return f"{place(call, reveal)} {returned.name}{axes} has the wrong shape{numbers}."

@@ -22,12 +22,15 @@ Comparison = Callable[[Arguments, dict[str, Any], dict[str, Any]], str | None]
 class Returned:
     """One returned value: its name, its axes as letters ("... L M"; "" for one number), and what it holds.
 
-    weights: rows along the last axis sum to 1.
+    weights: rows along the last axis sum to 1. holds: "floats", "integers" or "booleans"; one number alone is
+    held as a plain one. free: its shape is the student's own choice.
     """
 
     name: str
     axes: str
     weights: bool = False
+    holds: str = "floats"
+    free: bool = False
 
     @property
     def words(self) -> str:
@@ -64,6 +67,8 @@ class Behaviour:
 
     title: what a student reads. properties: what must hold, with a sentence when it does not, before values
     are compared. unchanged: inputs must be left as they were, and a second call must give the same.
+    probe: the name of the probe that calls the function, where a plain call does not show what is judged; the
+    arguments of the cases are then the probe's. returns: what comes back, if other than for the exercise.
     """
 
     name: str
@@ -72,6 +77,8 @@ class Behaviour:
     cases: tuple[Case, ...]
     properties: tuple[Property, ...] = ()
     unchanged: bool = False
+    probe: str | None = None
+    returns: tuple[Returned, ...] | None = None
 
     @property
     def slug(self) -> str:
@@ -141,14 +148,13 @@ def request(assignment: str, exercise: Exercise, behaviour: Behaviour, secret: s
         seed = seed_of(secret or "visible", assignment, exercise.function, behaviour.name, case.name)
         sizes = VISIBLE_SIZES if secret is None else hidden_sizes(seed)
         for number, arguments in enumerate(case.calls(seed, sizes)):
-            calls.append(
-                {
-                    "id": f"{case.name} #{number}",
-                    "arguments": {name: encode(value) for name, value in arguments.items()},
-                    "raises": case.raises,
-                    "twice": behaviour.unchanged,
-                }
-            )
+            call = {
+                "id": f"{case.name} #{number}",
+                "arguments": {name: encode(value) for name, value in arguments.items()},
+                "raises": case.raises,
+                "twice": behaviour.unchanged,
+            }
+            calls.append(call if behaviour.probe is None else call | {"probe": behaviour.probe})
     return {
         "function": exercise.function,
         "parameters": list(exercise.parameters),

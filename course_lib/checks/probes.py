@@ -1,0 +1,84 @@
+"""Ways to call what a plain call does not show: gradients, modules with given parameters, training.
+
+A probe gets the function or class under check and the values of the case, and returns what is judged. It runs
+in the student's kernel as `collect` does, so it decides nothing.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Probe = Callable[..., Any]
+
+
+class Wrong(Exception):
+    """What a probe found out of place; the message is a sentence for the student."""
+
+
+def parameters_of(name: str) -> list[str]:
+    """The names of the values that a probe takes besides the function under check."""
+    return list(inspect.signature(PROBES[name]).parameters)[1:]
+
+
+def with_gradients(function: Probe, *values: Any) -> tuple[Any, ...]:
+    """The outputs of a call, then the gradient of each floating-point tensor among the values.
+
+    The gradient is of the sum of all outputs, each entry times its own number from a fixed sequence, so that
+    no two entries can stand for each other.
+    """
+    import torch
+
+    leaves = [
+        value.requires_grad_() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+        for value in values
+    ]
+    returned = function(*leaves)
+    outputs = returned if isinstance(returned, (tuple, list)) else (returned,)
+    if not all(isinstance(output, torch.Tensor) for output in outputs):
+        raise Wrong("Return PyTorch tensors: gradients flow through nothing else.")
+    total = sum((output * _sequence(output)).sum() for output in outputs)
+    if not (isinstance(total, torch.Tensor) and total.requires_grad):
+        raise Wrong(
+            "No gradient flows from the result back to the inputs. Does a step leave PyTorch, or detach?"
+        )
+    total.backward()
+    gradients = [leaf.grad for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
+    missing = [torch.zeros(()) if gradient is None else gradient for gradient in gradients]
+    return (*(output.detach() for output in outputs), *missing)
+
+
+def load_parameters(module: Any, values: Mapping[str, Any]) -> None:
+    """Give a module's parameters the values of that name.
+
+    Raises: Wrong when it is no module, or its parameters have other names or shapes.
+    """
+    import torch
+
+    if not isinstance(module, torch.nn.Module):
+        raise Wrong(f"The class must be an nn.Module; yours makes a {type(module).__name__}.")
+    own = dict(module.named_parameters())
+    if set(own) != set(values):
+        raise Wrong(f"Its parameters must be {_listed(values)}; yours are {_listed(own) or 'none'}.")
+    for name, value in values.items():
+        if own[name].shape != value.shape:
+            wanted, came = tuple(value.shape), tuple(own[name].shape)
+            raise Wrong(f"The parameter {name} must have shape {wanted}; yours has {came}.")
+    with torch.no_grad():
+        for name, value in values.items():
+            own[name].copy_(value)
+
+
+def _listed(names: Mapping[str, Any]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _sequence(output: Any) -> Any:
+    """Different numbers between -1 and 1, in the shape of a tensor."""
+    import torch
+
+    return torch.cos(1.0 + torch.arange(output.numel(), dtype=output.dtype)).reshape(output.shape)
+
+
+PROBES: dict[str, Probe] = {"with_gradients": with_gradients}
