@@ -1,0 +1,26 @@
+"""A progress bar that is there while a cell works, and gone when the cell has finished."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from IPython.core.getipython import get_ipython
+from IPython.display import clear_output
+from tqdm import tqdm
+
+T = TypeVar("T")
+
+
+def progress(steps: Iterable[T], what: str = "training") -> Iterator[T]:
+    """Go through `steps` behind a bar. At the end the bar is wiped away, and in a notebook with it all that
+    the cell has shown so far, so that stored outputs hold no trace of it: print after the loop.
+
+    Parameters: steps of known length (a list, a range); what, the words in front of the bar.
+    """
+    try:
+        yield from tqdm(steps, desc=what, file=sys.stdout, leave=False, mininterval=0.5)
+    finally:
+        if get_ipython() is not None:
+            clear_output()
