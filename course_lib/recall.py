@@ -215,6 +215,7 @@ def train(
     optimiser: Callable[..., torch.optim.Optimizer] = torch.optim.Adam,
     score_scale: float | None = None,
     query_key_lr: float | None = None,
+    watch: Callable[[int, Ensemble], None] | None = None,
 ) -> tuple[Ensemble, Tensor]:
     """Train every model of an ensemble on the same batch, each as if it were alone.
 
@@ -222,8 +223,9 @@ def train(
     sum gives each of them the gradient of that loss.
 
     Parameters: optimiser a class such as torch.optim.SGD; lr its learning rate; query_key_lr another one for
-    W_q and W_k; score_scale as in `recall_scores`. Returns: the trained ensemble (the one given is not
-    changed) and the loss of each model before each update, (updates, S).
+    W_q and W_k; score_scale as in `recall_scores`; watch is called with the number of updates made, 0 to
+    `updates`, and the models as they stand, which the next update changes. Returns: the trained ensemble (the
+    one given is not changed) and the loss of each model before each update, (updates, S).
     """
     trained = Ensemble(*(tensor.detach().clone().requires_grad_() for tensor in ensemble))
     query_key = [trained.W_q, trained.W_k]
@@ -232,10 +234,15 @@ def train(
     step = optimiser(rates, lr=lr)
     history = torch.empty(updates, len(ensemble.bias), dtype=ensemble.bias.dtype)
     for update in range(updates):
+        if watch:
+            watch(update, Ensemble(*(tensor.detach() for tensor in trained)))
         logits, _ = forward(trained, batch, score_scale)
         losses = recall_losses(logits, batch.targets)
         step.zero_grad()
         losses.sum().backward()
         step.step()
         history[update] = losses.detach()
-    return Ensemble(*(tensor.detach() for tensor in trained)), history
+    result = Ensemble(*(tensor.detach() for tensor in trained))
+    if watch:
+        watch(updates, result)
+    return result, history

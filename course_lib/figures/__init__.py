@@ -5,14 +5,17 @@ from .heads import growth, head_maps, head_places
 from .lookup import key_plane, lookup_planes, smoothers, value_plane, weight_curves
 from .masking import floor_curves, mask_panels, weight_panels
 from .projections import feature_table, feature_tables, moved_points, temperature_curves
+from .recall import before_after, final_losses, prefix_rows, training_story
 from .scaling import loss_bands, score_histogram, share_intervals, two_key_slope, width_panels
 from .tables import heat_map, weight_bars
 
 __all__ = [
     "Picture",
+    "before_after",
     "describe",
     "feature_table",
     "feature_tables",
+    "final_losses",
     "floor_curves",
     "growth",
     "head_maps",
@@ -24,12 +27,14 @@ __all__ = [
     "mask_panels",
     "moved_points",
     "new_axes",
+    "prefix_rows",
     "score_histogram",
     "share_intervals",
     "show",
     "smoothers",
     "table",
     "temperature_curves",
+    "training_story",
     "two_key_slope",
     "value_plane",
     "weight_bars",
