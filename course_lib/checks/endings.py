@@ -63,7 +63,7 @@ def _unwritten(name: str, error: Json) -> str | None:
 
 def _raised(call: Call, error: Json, reveal: bool) -> str:
     kind, message, line = (readable(error[key], 300) for key in ("type", "message", "line"))
-    if kind == "Refused":
+    if kind == "Refused" and re.fullmatch(r"it calls [\w.]+; [\w ]+", message):
         return f"Not your own work yet: {message}."
     if kind == "Wrong":
         return f"{place(call, reveal)} {message}" if reveal else message
