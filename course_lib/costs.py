@@ -4,7 +4,7 @@ Both counts are exact and the same on every machine. They also work on the devic
 shape and no numbers, so that a layer can be counted that would not fit into memory.
 
 >>> a, b = torch.zeros(3, 5), torch.zeros(5, 2)
->>> count_multiply_adds(lambda: a @ b), count_bytes(lambda: (a @ b).exp())
+>>> count_multiply_adds(torch.matmul, a, b), count_bytes(lambda: (a @ b).exp())
 (30, Bytes(largest=24, peak=48))
 """
 
@@ -27,22 +27,22 @@ class Bytes(NamedTuple):
     peak: int
 
 
-def count_multiply_adds(calculation: Callable[[], object]) -> int:
-    """Multiply-adds of all matrix products and convolutions in a calculation.
+def count_multiply_adds(calculation: Callable[..., object], *arguments: object) -> int:
+    """Multiply-adds of all matrix products and convolutions in `calculation(*arguments)`.
 
     PyTorch counts floating point operations, two for each multiply-add. Softmax and other steps that handle
     each number once are not counted, nor is anything inside PyTorch's fused attention on a CPU.
 
-    >>> count_multiply_adds(lambda: torch.zeros(2, 3, device="meta") @ torch.zeros(3, 7, device="meta"))
+    >>> count_multiply_adds(torch.matmul, torch.zeros(2, 3, device="meta"), torch.zeros(3, 7, device="meta"))
     42
     """
     with FlopCounterMode(display=False) as counter:
-        calculation()
+        calculation(*arguments)
     return counter.get_total_flops() // 2
 
 
-def count_bytes(calculation: Callable[[], object]) -> Bytes:
-    """Bytes of the tensors that a calculation makes, its result included, its inputs not.
+def count_bytes(calculation: Callable[..., object], *arguments: object) -> Bytes:
+    """Bytes of the tensors that `calculation(*arguments)` makes, its result included, its arguments not.
 
     Memory is counted once, however many tensors share it (a transposed table is no new table). Room that one
     operation takes and gives back before it returns is not seen.
@@ -52,7 +52,7 @@ def count_bytes(calculation: Callable[[], object]) -> Bytes:
     Bytes(largest=0, peak=0)
     """
     with torch.no_grad(), _Ledger() as ledger:
-        calculation()
+        calculation(*arguments)
     return Bytes(ledger.largest, ledger.peak)
 
 

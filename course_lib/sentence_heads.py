@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 WIDTH = 24
 NAMES: tuple[str, ...] = tuple(sentence.WORDS)
 FEATURES: tuple[str, ...] = (*(f"'{name}'" for name in NAMES), *sentence.FEATURES)
-REASONS: tuple[str, ...] = ("same word", "it → cat", "verb, preposition → noun", "article → noun → verb")
+REASONS: tuple[str, ...] = ("same word", "it → cat", "verb or prep. → noun", "article → noun → verb")
 
 
 class Rule(NamedTuple):

@@ -17,6 +17,7 @@ the vocabulary, H heads, D model width, W = D/H width of one head, C colours.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import torch
@@ -147,17 +148,26 @@ def solved(models: Models, task: Task, num_heads: int) -> Tensor:
     return right(models, task, num_heads).flatten(start_dim=1).all(dim=1)
 
 
-def train(models: Models, task: Task, num_heads: int, updates: int, lr: float) -> tuple[Models, Tensor]:
+def train(
+    models: Models,
+    task: Task,
+    num_heads: int,
+    updates: int,
+    lr: float,
+    *,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> tuple[Models, Tensor]:
     """Train every model with Adam on all texts of the task, each as if it were alone.
 
     A model's numbers occur in its own loss only, so the gradient of the summed losses holds each model's own.
 
+    Parameters: progress may wrap the loop over the updates, to show a bar.
     Returns: the trained models (those given are not changed), and every loss before each update (updates, S).
     """
     trained = Models(*(tensor.detach().clone().requires_grad_() for tensor in models))
     optimiser = torch.optim.Adam(trained, lr=lr)
     history = torch.empty(updates, len(models.place), dtype=models.place.dtype)
-    for update in range(updates):
+    for update in progress(range(updates)):
         losses_S = losses(forward(trained, task, num_heads), task)
         optimiser.zero_grad()
         losses_S.sum().backward()

@@ -72,7 +72,7 @@ def head_places(
     for pair in weights_SHP:
         ax.plot(*pair.T, color="0.75", linewidth=0.8, zorder=1)
     for head, marker in enumerate("os"):
-        ax.scatter(*weights_SHP[:, head].T, marker=marker, s=28, alpha=0.8, label=f"head {head + 1}")
+        ax.scatter(*weights_SHP[:, head].T, marker=marker, s=28, alpha=0.8, label=f"head {head}")
     ax.set(
         xlabel=f"weight on {places[0]}",
         ylabel=f"weight on {places[1]}",
@@ -81,7 +81,7 @@ def head_places(
     )
     ax.set_title(title)
     ax.legend(loc="upper right")
-    header = ["model", *(f"head {head}, {place}" for head in (1, 2) for place in places)]
+    header = ["model", *(f"head {head}, {place}" for head in (0, 1) for place in places)]
     rows = [
         [name, *(f"{weight:.2f}" for weight in model.ravel())]
         for name, model in zip(names[:TWIN_MODELS], weights_SHP, strict=False)
