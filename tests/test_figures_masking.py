@@ -47,8 +47,11 @@ def test_the_words_of_a_mask_count_each_row():
 
 
 def test_words_for_true_and_false_can_be_chosen():
-    ax = figures.mask_panels({"moved": MASK}, QUERIES, KEYS, words=("moved", "unmoved"))
+    words, sides = ("moved", "unmoved"), ("output", "input")
+    ax = figures.mask_panels({"change": MASK}, QUERIES, KEYS, words=words, sides=sides)
+    assert (ax.get_ylabel(), ax.get_xlabel()) == sides
     assert "● moved, · unmoved" in figures.show(ax).text
+    assert "output  1  2" in figures.show(ax).text
 
 
 def test_a_loss_below_the_floor_is_said_to_be_below():

@@ -24,12 +24,13 @@ def mask_panels(
     keys: Sequence[str],
     *,
     words: tuple[str, str] = ("may attend", "hidden"),
+    sides: tuple[str, str] = ("query", "key"),
     axes: Sequence[Axes] | None = None,
 ) -> Axes:
     """Draw tables of yes and no, a row per query and a column per key, one panel per table.
 
     Parameters: masks maps a title to bool (L, M); names of the L queries and M keys; words for True and
-    False. Returns: the first Axes.
+    False; sides, what a row and a column is called. Returns: the first Axes.
 
     >>> mask_panels({"causal": [[True, False], [True, True]]}, ["1", "2"], ["1", "2"]).get_ylabel()
     'query'
@@ -46,9 +47,11 @@ def mask_panels(
                 f"masks: expected booleans of shape {(len(queries), len(keys))} for {title!r}, "
                 f"got {allowed_LM.dtype} of shape {allowed_LM.shape}"
             )
-        _draw_mask(ax, allowed_LM, queries, keys, title)
-        _describe_mask(ax, allowed_LM, queries, keys, title, words)
-    axes[0].set_ylabel("query")
+        _draw_mask(ax, allowed_LM, queries, keys)
+        ax.set(xlabel=sides[1], title=title)
+        header = [sides[0], *keys]
+        _describe_mask(ax, allowed_LM, queries, header, title, words)
+    axes[0].set_ylabel(sides[0])
     return axes[0]
 
 
@@ -105,7 +108,7 @@ def floor_curves(
         ax.plot(y, label=name, markevery=(at * every // 5, every), markersize=5, **style)
         rows.append([name, *(f"{y[step]:.3f}" for step in _steps(len(y)))])
         length = len(y)
-    bottom = min(float(np.min(values)) for values in losses.values()) / 1.5
+    bottom = min(float(np.asarray(values).min()) for values in losses.values()) / 1.5
     ax.axhspan(min(bottom, floor / 2), floor, color="0.85", label=f"below the floor, {floor:.3f}", zorder=0)
     for name, level in (levels or {}).items():
         ax.axhline(level, color="0.4", linewidth=0.9, linestyle=":")
@@ -113,7 +116,7 @@ def floor_curves(
     ax.set_yscale("log")
     ax.set(xlabel="update", ylabel="training loss, nats", title="Which losses are too good to be true?")
     ax.set_ylim(bottom=min(bottom, floor / 2))
-    ax.legend(loc="upper left", bbox_to_anchor=(1.12 if levels else 1, 1))
+    ax.legend(loc="upper left", bbox_to_anchor=(1.12 if levels else 1, 1), frameon=False)
     last = ", ".join(f"{row[0]} {row[-1]} ({_side(float(row[-1]), floor)})" for row in rows)
     alt = f"Training losses against updates, grey below the floor {floor:.3f}. At the end: {last}."
     header = ["loss at update", *map(str, _steps(length))]
@@ -129,9 +132,7 @@ def _side(loss: float, floor: float) -> str:
     return "below the floor" if loss < floor - 0.0005 else "not below"
 
 
-def _draw_mask(
-    ax: Axes, allowed_LM: np.ndarray, queries: Sequence[str], keys: Sequence[str], title: str
-) -> None:
+def _draw_mask(ax: Axes, allowed_LM: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> None:
     """Light squares with a dot where True, dark ones where False: readable without colour."""
     ax.imshow(allowed_LM, vmin=0, vmax=1, cmap="cividis", aspect="auto")
     rows, columns = np.nonzero(allowed_LM)
@@ -142,14 +143,13 @@ def _draw_mask(
     ax.set_yticks(np.arange(0.5, len(queries) - 1), minor=True)
     ax.grid(which="minor", color="white", linewidth=0.8)
     ax.tick_params(which="minor", length=0)
-    ax.set(xlabel="key", title=title)
 
 
 def _describe_mask(
     ax: Axes,
     allowed_LM: np.ndarray,
     queries: Sequence[str],
-    keys: Sequence[str],
+    header: list[str],
     title: str,
     words: tuple[str, str],
 ) -> None:
@@ -158,5 +158,5 @@ def _describe_mask(
     rows = [
         [query, *("●" if yes else "·" for yes in row)] for query, row in zip(queries, allowed_LM, strict=True)
     ]
-    text = f"{title} (● {words[0]}, · {words[1]})\n{table(rows, ['query', *keys])}"
+    text = f"{title} (● {words[0]}, · {words[1]})\n{table(rows, header)}"
     describe(ax, alt, text)
