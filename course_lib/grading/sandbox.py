@@ -171,7 +171,7 @@ class Room:
                 "--gid",
                 str(NOBODY),
             ]
-        words += ["--die-with-parent", *_system(), *self._interpreter()]
+        words += ["--die-with-parent", *_system()]
         words += ["--bind", "/proc", "/proc"] if self.root else ["--proc", "/proc"]
         size = str(self.limits.temporary * 2**20)
         words += ["--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"]
@@ -187,6 +187,7 @@ class Room:
             "--dir",
             "/tmp/home",
         ]
+        words += self._interpreter()  # after /tmp: the course itself may lie below it
         words += _parents([str(self.sockets)])
         for folder in (self.sockets, self.work):
             words += ["--bind", str(folder), str(folder)]
