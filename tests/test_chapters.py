@@ -106,6 +106,13 @@ def test_pictures_have_alt_text_and_nothing_is_loaded_from_elsewhere(path):
     ]
 
 
+def test_the_readme_lists_every_chapter():
+    listed = links((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert [link for link in listed if link.endswith(".ipynb")] == [
+        f"notebooks/{path.name}" for path in CHAPTERS
+    ]
+
+
 @pytest.mark.parametrize(
     ("link", "found"),
     [
