@@ -78,6 +78,8 @@ def _known(
     """What a mistake is recognised by on the one call that exposes it; nothing where that is right there."""
     (call,) = [each for each in asked["calls"] if each["id"].rsplit(" #", 1)[0] == mistake.case][:1]
     bundle = collect(asked | {"calls": [call]}, define(mistake.code, exercise.function, namespace))
+    if bundle["missing"] is not None:  # it cannot be called, and the check says so
+        return []
     outputs = _outputs(exercise, bundle["calls"][0])
     (right,) = [_outputs(exercise, each) for each in reference["calls"] if each["id"] == call["id"]]
     if outputs is None or same_outputs(

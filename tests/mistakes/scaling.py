@@ -1,0 +1,2253 @@
+"""Assignment 03: what people get wrong, and right answers that look unusual."""
+
+from course_lib.grading.catalogue import Mistake, RightAnswer
+
+# What a function loses when it is wrong on ordinary input: every behaviour.
+SPREAD = ("ordinary", "one pair", "the generator")
+JACOBIAN = ("ordinary", "batches", "any input")
+ENTROPY = ("ordinary", "zeros", "any input")
+WEIGHTS = ("ordinary", "temperature", "any input")
+SWEEP = ("ordinary", "exact values", "the same keys")
+
+MISTAKES = (
+    Mistake(
+        id="spread-variance",
+        function="score_spread",
+        cause="variance instead of standard deviation",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    return products.var(), (products / np.sqrt(d_k)).var()
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question=(
+            "Your numbers are what comes out for the variance. What is still missing until it "
+            "is a standard deviation?"
+        ),
+    ),
+    Mistake(
+        id="spread-divided-by-width",
+        function="score_spread",
+        cause="divides by d_k instead of its root",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    return products.std(), (products / d_k).std()
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question=(
+            "Your `scaled` is what comes out after dividing by `d_k` itself. What of `d_k` does"
+            " the scale divide by?"
+        ),
+    ),
+    Mistake(
+        id="spread-multiplied",
+        function="score_spread",
+        cause="multiplies by the root",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    return products.std(), (products * np.sqrt(d_k)).std()
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question=(
+            "Your `scaled` grows with the width. Must the root of `d_k` make the products larger or smaller?"
+        ),
+    ),
+    Mistake(
+        id="spread-root-of-pairs",
+        function="score_spread",
+        cause="divides by the root of the number of pairs",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    return products.std(), (products / np.sqrt(n_pairs)).std()
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question=(
+            "Your `scaled` is divided by the root of `n_pairs`. How many numbers does one dot product add up?"
+        ),
+    ),
+    Mistake(
+        id="spread-sum-over-pairs",
+        function="score_spread",
+        cause="adds up the pairs instead of the entries",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=0)
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question=(
+            "Your sums run over the pairs (axis 0). How many dot products should be left, `d_k` or `n_pairs`?"
+        ),
+    ),
+    Mistake(
+        id="spread-of-entries",
+        function="score_spread",
+        cause="spread of single products, never added up",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = q * k
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question=(
+            "Your numbers are the spread of single products of entries. What turns those into "
+            "one dot product per pair?"
+        ),
+    ),
+    Mistake(
+        id="spread-of-one-pair",
+        function="score_spread",
+        cause="one pair only",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, d_k))
+    products = q * k
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question="Your numbers come from one query and one key. Where does `n_pairs` come in?",
+    ),
+    Mistake(
+        id="spread-query-with-itself",
+        function="score_spread",
+        cause="the query stands in for the key, too",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q = rng.standard_normal((n_pairs, d_k))
+    products = (q * q).sum(axis=-1)
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question="Your products are those of each query with itself. Where do the keys come from?",
+    ),
+    Mistake(
+        id="spread-one-key",
+        function="score_spread",
+        cause="one key for all pairs",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q = rng.standard_normal((n_pairs, d_k))
+    k = rng.standard_normal(d_k)
+    products = q @ k
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question="All your queries meet one and the same key. How many keys are there in `n_pairs` pairs?",
+    ),
+    Mistake(
+        id="spread-uniform",
+        function="score_spread",
+        cause="uniform numbers instead of normal ones",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.random((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question=(
+            "Your entries are drawn evenly between 0 and 1. Which method of `rng` draws "
+            "standard normal numbers?"
+        ),
+    ),
+    Mistake(
+        id="spread-mean-distance",
+        function="score_spread",
+        cause="mean distance instead of standard deviation",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    raw = np.abs(products - products.mean()).mean()
+    return raw, raw / np.sqrt(d_k)
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question=(
+            "Your numbers are mean distances from the mean. What does a standard deviation "
+            "average, and what does it do at the end?"
+        ),
+    ),
+    Mistake(
+        id="spread-of-the-largest",
+        function="score_spread",
+        cause="range instead of spread",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    raw = (products.max() - products.min()) / 2
+    return raw, raw / np.sqrt(d_k)
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question=(
+            "Your numbers are half the range, which grows with every pair. Which measure of spread stays?"
+        ),
+    ),
+    Mistake(
+        id="spread-own-draws",
+        function="score_spread",
+        cause="new products for scaled",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    return products.std(), ((q * k).sum(axis=-1) / np.sqrt(d_k)).std()
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question="scaled is the spread of other products than raw. Divide the same products by √d_k.",
+    ),
+    Mistake(
+        id="spread-order",
+        function="score_spread",
+        cause="returned in the other order",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    return (products / np.sqrt(d_k)).std(), products.std()
+""",
+        fails=SPREAD,
+        behaviour="ordinary",
+        case="width 64",
+        question=(
+            "Your two numbers stand in each other's place. In which order does the signature return them?"
+        ),
+    ),
+    Mistake(
+        id="spread-ddof",
+        function="score_spread",
+        cause="divides by n_pairs - 1",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    return products.std(ddof=1), (products / np.sqrt(d_k)).std(ddof=1)
+""",
+        fails=("one pair",),
+        behaviour="one pair",
+        case="one pair",
+        question="Your squares are divided by `n_pairs` - 1. Which number does the statement divide by?",
+    ),
+    Mistake(
+        id="spread-about-zero",
+        function="score_spread",
+        cause="distances from 0 instead of from the mean",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    raw = np.sqrt((products**2).mean())
+    return raw, raw / np.sqrt(d_k)
+""",
+        fails=("one pair",),
+        behaviour="one pair",
+        case="one pair",
+        question="Your distances are taken from 0. From which number does a standard deviation take them?",
+    ),
+    Mistake(
+        id="spread-own-generator",
+        function="score_spread",
+        cause="a generator of its own, always with the same seed",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    own = np.random.default_rng(1)
+    q, k = own.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        fails=("the generator",),
+        behaviour="the generator",
+        case="two generators",
+        question="Do all your draws come from `rng`?",
+    ),
+    Mistake(
+        id="spread-global-generator",
+        function="score_spread",
+        cause="a generator of its own, which goes on from call to call",
+        code="""
+GENERATOR = np.random.default_rng(0)
+
+
+def score_spread(d_k, n_pairs, rng):
+    q, k = GENERATOR.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        fails=("the generator",),
+        behaviour="the generator",
+        case="two generators",
+        question="your function gives two different answers",
+    ),
+    Mistake(
+        id="jacobian-products-only",
+        function="softmax_jacobian",
+        cause="outer product without the diagonal",
+        code="""
+def softmax_jacobian(weights):
+    p = weights
+    column, row = p[..., :, None], p[..., None, :]
+    eye = np.eye(p.shape[-1])
+    return -column * row
+""",
+        fails=JACOBIAN,
+        behaviour="ordinary",
+        case="three keys",
+        question="Your table has the products only. What else does a weight's own score do, on the diagonal?",
+    ),
+    Mistake(
+        id="jacobian-products-positive",
+        function="softmax_jacobian",
+        cause="outer product, with a plus",
+        code="""
+def softmax_jacobian(weights):
+    return weights[..., :, None] * weights[..., None, :]
+""",
+        fails=JACOBIAN,
+        behaviour="ordinary",
+        case="three keys",
+        question=(
+            "Your table is p pᵀ. Does a weight grow or shrink when another key's score grows, "
+            "and what is missing on the diagonal?"
+        ),
+    ),
+    Mistake(
+        id="jacobian-sign",
+        function="softmax_jacobian",
+        cause="the other sign",
+        code="""
+def softmax_jacobian(weights):
+    p = weights
+    column, row = p[..., :, None], p[..., None, :]
+    eye = np.eye(p.shape[-1])
+    return column * row - column * eye
+""",
+        fails=JACOBIAN,
+        behaviour="ordinary",
+        case="three keys",
+        question="Your table is right but for its sign. Does a weight grow or shrink with its own score?",
+    ),
+    Mistake(
+        id="jacobian-diagonal-of-weights",
+        function="softmax_jacobian",
+        cause="diag(p) only",
+        code="""
+def softmax_jacobian(weights):
+    p = weights
+    column, row = p[..., :, None], p[..., None, :]
+    eye = np.eye(p.shape[-1])
+    return column * eye
+""",
+        fails=JACOBIAN,
+        behaviour="ordinary",
+        case="three keys",
+        question="Your table is diag(p) alone. What happens to the other weights when one score grows?",
+    ),
+    Mistake(
+        id="jacobian-diagonal-only",
+        function="softmax_jacobian",
+        cause="p (1 - p) on the diagonal, zeros elsewhere",
+        code="""
+def softmax_jacobian(weights):
+    p = weights
+    column, row = p[..., :, None], p[..., None, :]
+    eye = np.eye(p.shape[-1])
+    return column * (1 - column) * eye
+""",
+        fails=JACOBIAN,
+        behaviour="ordinary",
+        case="three keys",
+        question=(
+            "Your table has zeros beside the diagonal. Weights sum to 1: who loses what one of them gains?"
+        ),
+    ),
+    Mistake(
+        id="jacobian-plus-products",
+        function="softmax_jacobian",
+        cause="a plus beside the diagonal",
+        code="""
+def softmax_jacobian(weights):
+    p = weights
+    column, row = p[..., :, None], p[..., None, :]
+    eye = np.eye(p.shape[-1])
+    return np.where(eye > 0, column * (1 - column), column * row)
+""",
+        fails=JACOBIAN,
+        behaviour="ordinary",
+        case="three keys",
+        question=(
+            "Beside the diagonal your entries have the other sign. What must each row of the table sum to?"
+        ),
+    ),
+    Mistake(
+        id="jacobian-twice-on-the-diagonal",
+        function="softmax_jacobian",
+        cause="p (1 - p) on the diagonal, minus the products there, too",
+        code="""
+def softmax_jacobian(weights):
+    p = weights
+    column, row = p[..., :, None], p[..., None, :]
+    eye = np.eye(p.shape[-1])
+    return column * (1 - column) * eye - column * row
+""",
+        fails=JACOBIAN,
+        behaviour="ordinary",
+        case="three keys",
+        question="Your diagonal has the square subtracted twice. Does p (1 - p) contain it already?",
+    ),
+    Mistake(
+        id="jacobian-of-logarithms",
+        function="softmax_jacobian",
+        cause="derivative of ln p",
+        code="""
+def softmax_jacobian(weights):
+    p = weights
+    column, row = p[..., :, None], p[..., None, :]
+    eye = np.eye(p.shape[-1])
+    return eye - row + 0 * column
+""",
+        fails=JACOBIAN,
+        behaviour="ordinary",
+        case="three keys",
+        question=(
+            "Your table is the derivative of the logarithms of the weights. Which factor does "
+            "the chain rule add?"
+        ),
+    ),
+    Mistake(
+        id="jacobian-softmax-again",
+        function="softmax_jacobian",
+        cause="takes weights for scores",
+        code="""
+def softmax_jacobian(weights):
+    p = softmax(weights)
+    column, row = p[..., :, None], p[..., None, :]
+    return column * (np.eye(p.shape[-1]) - row)
+""",
+        fails=JACOBIAN,
+        behaviour="ordinary",
+        case="three keys",
+        question=(
+            "Your numbers are what comes out when softmax is applied to `weights` first. What "
+            "has made them already?"
+        ),
+    ),
+    Mistake(
+        id="jacobian-wrong-factor",
+        function="softmax_jacobian",
+        cause="the column stands where the row belongs",
+        code="""
+def softmax_jacobian(weights):
+    p = weights
+    column, row = p[..., :, None], p[..., None, :]
+    eye = np.eye(p.shape[-1])
+    return column * (eye - column)
+""",
+        fails=JACOBIAN,
+        behaviour="ordinary",
+        case="three keys",
+        question=(
+            "In each row of your table all entries beside the diagonal are equal. Which weight "
+            "belongs to column j?"
+        ),
+    ),
+    Mistake(
+        id="jacobian-slopes",
+        function="softmax_jacobian",
+        cause="one slope per weight",
+        code="""
+def softmax_jacobian(weights):
+    return weights * (1 - weights)
+""",
+        fails=JACOBIAN,
+        behaviour="ordinary",
+        case="three keys",
+        question="Your result has one slope per weight. How many scores does each weight depend on?",
+    ),
+    Mistake(
+        id="jacobian-norm",
+        function="softmax_jacobian",
+        cause="square roots",
+        code="""
+def softmax_jacobian(weights):
+    p = weights
+    column, row = p[..., :, None], p[..., None, :]
+    eye = np.eye(p.shape[-1])
+    return np.sqrt(column * eye) - column * row
+""",
+        fails=JACOBIAN,
+        behaviour="ordinary",
+        case="three keys",
+        question="On your diagonal stands a root. What is the slope of a weight with its own score?",
+    ),
+    Mistake(
+        id="jacobian-outer-of-a-batch",
+        function="softmax_jacobian",
+        cause="np.diag and np.outer know one row only",
+        code="""
+def softmax_jacobian(weights):
+    return np.diag(weights) - np.outer(weights, weights)
+""",
+        fails=("batches",),
+        behaviour="batches",
+        case="a table",
+        question=(
+            "`np.diag` and `np.outer` flatten a table or read its diagonal. What does the same "
+            "with two extra axes?"
+        ),
+    ),
+    Mistake(
+        id="jacobian-one-row-loop",
+        function="softmax_jacobian",
+        cause="a loop that knows one row only",
+        code="""
+def softmax_jacobian(weights):
+    M = len(weights)
+    jacobian = np.zeros((M, M))
+    for i in range(M):
+        for j in range(M):
+            jacobian[i, j] = weights[i] * ((i == j) - weights[j])
+    return jacobian
+""",
+        fails=("batches",),
+        behaviour="batches",
+        case="a table",
+        question="`len(weights)` counts keys only when there is a single row. What does it count in a table?",
+    ),
+    Mistake(
+        id="jacobian-identity-of-rows",
+        function="softmax_jacobian",
+        cause="the identity has as many rows as there are rows of weights",
+        code="""
+def softmax_jacobian(weights):
+    column, row = weights[..., :, None], weights[..., None, :]
+    return column * (np.eye(weights.shape[0]) - row)
+""",
+        fails=("batches",),
+        behaviour="batches",
+        case="a table",
+        question=(
+            "The first axis of `weights` counts keys only when there is a single row. Which axis does always?"
+        ),
+    ),
+    Mistake(
+        id="jacobian-transpose-all",
+        function="softmax_jacobian",
+        cause=".T turns every axis of a batch",
+        code="""
+def softmax_jacobian(weights):
+    if weights.ndim == 1:
+        return np.diag(weights) - np.outer(weights, weights)
+    column = weights[..., None]
+    return column * np.eye(weights.shape[-1]) - column @ column.T
+""",
+        fails=("batches",),
+        behaviour="batches",
+        case="a table",
+        question="`.T` turns all axes around, also those of the batch. Which two should change places?",
+    ),
+    Mistake(
+        id="jacobian-one-table",
+        function="softmax_jacobian",
+        cause="all rows of a table in one einsum",
+        code="""
+def softmax_jacobian(weights):
+    if weights.ndim == 1:
+        return np.diag(weights) - np.outer(weights, weights)
+    p = weights.reshape(-1, weights.shape[-1])
+    return p[:, :, None] * np.eye(p.shape[-1]) - np.einsum("bi,bj->bij", p, p)
+""",
+        fails=("batches",),
+        behaviour="batches",
+        case="a batch of tables",
+        question="Your result has one leading axis. How many does a batch of tables have?",
+    ),
+    Mistake(
+        id="jacobian-in-place",
+        function="softmax_jacobian",
+        cause="subtracts on the input",
+        code="""
+def softmax_jacobian(weights):
+    column = weights[..., :, None]
+    jacobian = column * (np.eye(weights.shape[-1]) - weights[..., None, :])
+    weights -= weights
+    return jacobian
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="one weight is 1",
+        question="Your function changes its input weights.",
+    ),
+    Mistake(
+        id="entropy-bits",
+        function="entropy",
+        cause="logarithm to base 2",
+        code="""
+def entropy(weights):
+    p = np.where(weights > 0, weights, 1)
+    return -(weights * np.log2(p)).sum(axis=-1)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question="Your numbers are in bits. Which logarithm gives nats?",
+    ),
+    Mistake(
+        id="entropy-base-10",
+        function="entropy",
+        cause="logarithm to base 10",
+        code="""
+def entropy(weights):
+    p = np.where(weights > 0, weights, 1)
+    return -(weights * np.log10(p)).sum(axis=-1)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question="Your logarithm has base 10. Which one does the formula ask for?",
+    ),
+    Mistake(
+        id="entropy-sign",
+        function="entropy",
+        cause="no minus",
+        code="""
+def entropy(weights):
+    p = np.where(weights > 0, weights, 1)
+    return (weights * np.log(p)).sum(axis=-1)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question="Your numbers are right but for their sign. What is the sign of the logarithm of a weight?",
+    ),
+    Mistake(
+        id="entropy-mean",
+        function="entropy",
+        cause="mean instead of sum",
+        code="""
+def entropy(weights):
+    p = np.where(weights > 0, weights, 1)
+    return -(weights * np.log(p)).mean(axis=-1)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question="Your numbers are divided by the number of keys. Does the formula take a sum or a mean?",
+    ),
+    Mistake(
+        id="entropy-mean-logarithm",
+        function="entropy",
+        cause="logarithms not weighted",
+        code="""
+def entropy(weights):
+    p = np.where(weights > 0, weights, 1)
+    return -np.log(p).mean(axis=-1)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question="Your logarithms all count alike. What does the formula multiply each of them by?",
+    ),
+    Mistake(
+        id="entropy-sum-of-logarithms",
+        function="entropy",
+        cause="logarithms added up, not weighted",
+        code="""
+def entropy(weights):
+    p = np.where(weights > 0, weights, 1)
+    return -np.log(p).sum(axis=-1)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question="You add up bare logarithms. What does the formula multiply each of them by?",
+    ),
+    Mistake(
+        id="entropy-exponential",
+        function="entropy",
+        cause="exp of the entropy",
+        code="""
+def entropy(weights):
+    p = np.where(weights > 0, weights, 1)
+    return np.exp(-(weights * np.log(p)).sum(axis=-1))
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question="Your number is the exponential of the entropy. Which step is one too many?",
+    ),
+    Mistake(
+        id="entropy-share-of-the-largest",
+        function="entropy",
+        cause="divided by ln M",
+        code="""
+def entropy(weights):
+    p = np.where(weights > 0, weights, 1)
+    M = weights.shape[-1]
+    return -(weights * np.log(p)).sum(axis=-1) / (np.log(M) if M > 1 else 1.0)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question=(
+            "Your number is a share of ln M, at most 1. What is the entropy of M equal weights "
+            "by the formula?"
+        ),
+    ),
+    Mistake(
+        id="entropy-one-minus-squares",
+        function="entropy",
+        cause="one minus the sum of squares",
+        code="""
+def entropy(weights):
+    return 1 - (weights**2).sum(axis=-1)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question=(
+            "Your number is 1 minus the sum of squares, another measure of spread. Where is the logarithm?"
+        ),
+    ),
+    Mistake(
+        id="entropy-log-of-one-plus",
+        function="entropy",
+        cause="ln(1 + p)",
+        code="""
+def entropy(weights):
+    return -(weights * np.log1p(weights)).sum(axis=-1)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question="You take the logarithm of 1 + p. Which number stands inside the logarithm?",
+    ),
+    Mistake(
+        id="entropy-small-constant",
+        function="entropy",
+        cause="a constant inside the logarithm that is not small enough",
+        code="""
+def entropy(weights):
+    return -(weights * np.log(weights + 1e-3)).sum(axis=-1)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question=(
+            "Your number is what comes out when 0.001 is added inside the logarithm. How can "
+            "weights of 0 be left out, so that the others stay exact?"
+        ),
+    ),
+    Mistake(
+        id="entropy-clipped",
+        function="entropy",
+        cause="small weights are raised",
+        code="""
+def entropy(weights):
+    return -(weights * np.log(np.clip(weights, 0.25, 1.0))).sum(axis=-1)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question=(
+            "Small weights are raised before you take their logarithm. Which weights need a "
+            "stand-in, and which do not?"
+        ),
+    ),
+    Mistake(
+        id="entropy-all-axes",
+        function="entropy",
+        cause="one number for a whole table",
+        code="""
+def entropy(weights):
+    p = np.where(weights > 0, weights, 1)
+    return -(weights * np.log(p)).sum()
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="a table",
+        question="You give one number for a whole table. Which of your steps loses its rows?",
+    ),
+    Mistake(
+        id="entropy-axis-0",
+        function="entropy",
+        cause="sums down the columns",
+        code="""
+def entropy(weights):
+    p = np.where(weights > 0, weights, 1)
+    return -(weights * np.log(p)).sum(axis=0)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="a table",
+        question="Your sums run down the columns (axis 0). Along which axis does one row of weights run?",
+    ),
+    Mistake(
+        id="entropy-keepdims",
+        function="entropy",
+        cause="keeps the axis that was summed",
+        code="""
+def entropy(weights):
+    p = np.where(weights > 0, weights, 1)
+    return -(weights * np.log(p)).sum(axis=-1, keepdims=True)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question="The axis that you summed is still there, with length 1. Which option keeps it?",
+    ),
+    Mistake(
+        id="entropy-drops-zeros",
+        function="entropy",
+        cause="indexing flattens the table",
+        code="""
+def entropy(weights):
+    p = weights[weights > 0]
+    return -(p * np.log(p)).sum(axis=-1)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="a table",
+        question="You give one number for a whole table. Which of your steps loses its rows?",
+    ),
+    Mistake(
+        id="entropy-no-sum",
+        function="entropy",
+        cause="one number per weight",
+        code="""
+def entropy(weights):
+    p = np.where(weights > 0, weights, 1)
+    return -weights * np.log(p)
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="three keys",
+        question="You return one number per weight. What does the formula do with them?",
+    ),
+    Mistake(
+        id="entropy-nan",
+        function="entropy",
+        cause="0 · ln 0 is NaN",
+        code="""
+def entropy(weights):
+    return -(weights * np.log(weights)).sum(axis=-1)
+""",
+        fails=("zeros",),
+        behaviour="zeros",
+        case="one weight is 1",
+        question="What does NumPy make of 0 times the logarithm of 0?",
+    ),
+    Mistake(
+        id="entropy-nan-to-zero",
+        function="entropy",
+        cause="a row with a weight of 0 counts as 0",
+        code="""
+def entropy(weights):
+    return np.nan_to_num(-(weights * np.log(weights)).sum(axis=-1))
+""",
+        fails=("zeros",),
+        behaviour="zeros",
+        case="zeros in every row",
+        question=(
+            "Every row with a weight of 0 gets the entropy 0 from you. Is NaN to be removed "
+            "before the sum or after it?"
+        ),
+    ),
+    Mistake(
+        id="entropy-drops-keys",
+        function="entropy",
+        cause="a key that has 0 somewhere is dropped for all rows",
+        code="""
+def entropy(weights):
+    kept = weights[..., (weights > 0).all(axis=tuple(range(weights.ndim - 1)))]
+    return -(kept * np.log(kept)).sum(axis=-1)
+""",
+        fails=("zeros",),
+        behaviour="zeros",
+        case="zeros in every row",
+        question=(
+            "A key with a weight of 0 in one row is missing in all rows. To what does a single "
+            "weight of 0 contribute nothing?"
+        ),
+    ),
+    Mistake(
+        id="entropy-replaces-in-place",
+        function="entropy",
+        cause="zeros are replaced in the input",
+        code="""
+def entropy(weights):
+    weights[weights == 0] = 1
+    return -(weights * np.log(weights)).sum(axis=-1)
+""",
+        fails=("zeros",),
+        behaviour="zeros",
+        case="one weight is 1",
+        question="Your function changes its input weights.",
+    ),
+    Mistake(
+        id="entropy-in-place",
+        function="entropy",
+        cause="a small number is added to the input",
+        code="""
+def entropy(weights):
+    weights += 1e-12
+    return -(weights * np.log(weights)).sum(axis=-1)
+""",
+        fails=("zeros", "any input"),
+        behaviour="any input",
+        case="a batch of tables",
+        question="Your function changes its input weights.",
+    ),
+    Mistake(
+        id="entropy-tables-only",
+        function="entropy",
+        cause="knows a row and a table, no batch",
+        code="""
+def entropy(weights):
+    if weights.ndim == 1:
+        return -sum(p * np.log(p) for p in weights if p > 0)
+    return np.array([-sum(p * np.log(p) for p in row if p > 0) + 0.0 for row in weights])
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="a batch of tables",
+        question="A batch has one more axis than a table. Which axis does your loop over rows take then?",
+    ),
+    Mistake(
+        id="weights-no-scale",
+        function="attention_weights",
+        cause="no scale",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / temperature)
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question=(
+            "Your weights are what comes out without the scale. What divides the dot products "
+            "besides the temperature?"
+        ),
+    ),
+    Mistake(
+        id="weights-width",
+        function="attention_weights",
+        cause="divides by the width",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / (temperature * Q.shape[-1]))
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question=(
+            "Your scores are divided by the width itself, at once or in two steps. What of it "
+            "does the scale divide by?"
+        ),
+    ),
+    Mistake(
+        id="weights-half-the-width",
+        function="attention_weights",
+        cause="** 1 / 2 is half of it",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / (temperature * Q.shape[-1] ** 1 / 2))
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question="`x ** 1 / 2` is half of x: the power binds first. Where must brackets stand?",
+    ),
+    Mistake(
+        id="weights-root-of-keys",
+        function="attention_weights",
+        cause="root of the number of keys",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / (temperature * np.sqrt(K.shape[-2])))
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question="You divide by the root of the number of keys. Which axis of `Q` and `K` is the width?",
+    ),
+    Mistake(
+        id="weights-root-of-queries",
+        function="attention_weights",
+        cause="root of the number of queries",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / (temperature * np.sqrt(Q.shape[-2])))
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question="You divide by the root of the number of queries. Which axis of `Q` and `K` is the width?",
+    ),
+    Mistake(
+        id="weights-scaled-twice",
+        function="attention_weights",
+        cause="scale applied twice",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    root = np.sqrt(Q.shape[-1])
+    return softmax(products / root / (temperature * root))
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question=(
+            "Your scores are divided by the width itself, at once or in two steps. What of it "
+            "does the scale divide by?"
+        ),
+    ),
+    Mistake(
+        id="weights-multiplied",
+        function="attention_weights",
+        cause="multiplied by the root",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products * np.sqrt(Q.shape[-1]) / temperature)
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question="Your scores grow with the root of the width. Should the scale make them larger or smaller?",
+    ),
+    Mistake(
+        id="weights-scale-after",
+        function="attention_weights",
+        cause="scale after softmax",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / temperature) / np.sqrt(Q.shape[-1])
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question="You divide by the root after softmax. What should be divided, scores or weights?",
+    ),
+    Mistake(
+        id="weights-distances",
+        function="attention_weights",
+        cause="squared distances instead of dot products",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    distances = ((Q[..., :, None, :] - K[..., None, :, :]) ** 2).sum(axis=-1)
+    return softmax(-distances / (temperature * np.sqrt(Q.shape[-1])))
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question="Your scores are squared distances. How does this exercise compare a query with a key?",
+    ),
+    Mistake(
+        id="weights-over-queries",
+        function="attention_weights",
+        cause="softmax over the queries",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    scores = products / (temperature * np.sqrt(Q.shape[-1]))
+    return np.swapaxes(softmax(np.swapaxes(scores, -1, -2)), -1, -2)
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question="Your columns sum to 1. Which axis of the table holds the keys?",
+    ),
+    Mistake(
+        id="weights-keys-ask",
+        function="attention_weights",
+        cause="queries and keys exchanged",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = K @ np.swapaxes(Q, -1, -2)
+    return softmax(products / (temperature * np.sqrt(Q.shape[-1])))
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question="Your table has a row for each key. Who asks, and has a row of its own?",
+    ),
+    Mistake(
+        id="weights-no-softmax",
+        function="attention_weights",
+        cause="scores returned",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return products / (temperature * np.sqrt(Q.shape[-1]))
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question="You return scores. What turns scores into weights?",
+    ),
+    Mistake(
+        id="weights-pair",
+        function="attention_weights",
+        cause="scores returned, too",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    scores = products / (temperature * np.sqrt(Q.shape[-1]))
+    return softmax(scores), scores
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question="Return weights as a NumPy array of floats, not a tuple.",
+    ),
+    Mistake(
+        id="weights-no-default",
+        function="attention_weights",
+        cause="no default temperature",
+        code="""
+def attention_weights(Q, K, temperature):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / (temperature * np.sqrt(Q.shape[-1])))
+""",
+        fails=WEIGHTS,
+        behaviour="ordinary",
+        case="one sequence",
+        question="yours does not take that",
+    ),
+    Mistake(
+        id="weights-temperature-multiplied",
+        function="attention_weights",
+        cause="temperature multiplied",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products * temperature / np.sqrt(Q.shape[-1]))
+""",
+        fails=("temperature",),
+        behaviour="temperature",
+        case="colder",
+        question=(
+            "Your weights become sharper when the temperature rises. On which side of the "
+            "fraction does it stand?"
+        ),
+    ),
+    Mistake(
+        id="weights-temperature-under-the-root",
+        function="attention_weights",
+        cause="temperature under the root",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / np.sqrt(temperature * Q.shape[-1]))
+""",
+        fails=("temperature",),
+        behaviour="temperature",
+        case="colder",
+        question="The temperature stands under your root. How far does the root reach in the formula?",
+    ),
+    Mistake(
+        id="weights-temperature-ignored",
+        function="attention_weights",
+        cause="temperature ignored",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / np.sqrt(Q.shape[-1]))
+""",
+        fails=("temperature",),
+        behaviour="temperature",
+        case="colder",
+        question="Your weights are those of temperature 1. Where does the temperature come in?",
+    ),
+    Mistake(
+        id="weights-temperature-squared",
+        function="attention_weights",
+        cause="temperature applied twice",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / temperature / (temperature * np.sqrt(Q.shape[-1])))
+""",
+        fails=("temperature",),
+        behaviour="temperature",
+        case="colder",
+        question="The temperature divides your scores twice. Where else do you divide by it?",
+    ),
+    Mistake(
+        id="weights-temperature-after",
+        function="attention_weights",
+        cause="temperature applied to the weights",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / np.sqrt(Q.shape[-1])) / temperature
+""",
+        fails=("temperature",),
+        behaviour="temperature",
+        case="colder",
+        question="You divide the weights by the temperature. What should be divided, scores or weights?",
+    ),
+    Mistake(
+        id="weights-temperature-added",
+        function="attention_weights",
+        cause="temperature added to the root",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / (temperature - 1 + np.sqrt(Q.shape[-1])))
+""",
+        fails=("temperature",),
+        behaviour="temperature",
+        case="colder",
+        question="The temperature is added to your root. How does the formula join the two?",
+    ),
+    Mistake(
+        id="weights-transpose-all",
+        function="attention_weights",
+        cause=".T turns every axis of a batch",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ K.T
+    return softmax(products / (temperature * np.sqrt(Q.shape[-1])))
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="a batch of tables",
+        question="`.T` turns all axes around, also those of the batch. Which two should change places?",
+    ),
+    Mistake(
+        id="weights-axis-1",
+        function="attention_weights",
+        cause="the width read from axis 1",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / (temperature * np.sqrt(Q.shape[1])))
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="a batch of tables",
+        question="Axis 1 is the width only when there is no batch. Which axis is it always?",
+    ),
+    Mistake(
+        id="weights-squeezed",
+        function="attention_weights",
+        cause="axes of length 1 dropped",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return np.squeeze(softmax(products / (temperature * np.sqrt(Q.shape[-1]))))
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="a batch of one",
+        question="Axes of length 1 are gone from your result. What drops them?",
+    ),
+    Mistake(
+        id="weights-first-row",
+        function="attention_weights",
+        cause="a single query loses its axis",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    weights = softmax(products / (temperature * np.sqrt(Q.shape[-1])))
+    return weights[..., 0, :] if Q.shape[-2] == 1 else weights
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="one query",
+        question="A single query loses its row. Which shape does the statement ask for with one query?",
+    ),
+    Mistake(
+        id="weights-integers",
+        function="attention_weights",
+        cause="results stored as integers",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = np.zeros((*Q.shape[:-1], K.shape[-2]), dtype=Q.dtype)
+    products[...] = Q @ np.swapaxes(K, -1, -2) / (temperature * np.sqrt(Q.shape[-1]))
+    return softmax(products)
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="integers",
+        question=(
+            "Your scores are cut to whole numbers when the input is. Which type has the array "
+            "that you store them in?"
+        ),
+    ),
+    Mistake(
+        id="weights-overflow",
+        function="attention_weights",
+        cause="a softmax of its own that overflows",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    e = np.exp(products / (temperature * np.sqrt(Q.shape[-1])))
+    return e / e.sum(axis=-1, keepdims=True)
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="very long queries",
+        question="Which step can overflow, or divide by 0?",
+    ),
+    Mistake(
+        id="weights-in-place",
+        function="attention_weights",
+        cause="the queries are scaled in place",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    if Q.dtype.kind == "f":
+        Q /= temperature * np.sqrt(Q.shape[-1])
+    else:
+        Q = Q / (temperature * np.sqrt(Q.shape[-1]))
+    return softmax(Q @ np.swapaxes(K, -1, -2))
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="a batch of tables",
+        question="Your function changes its input Q.",
+    ),
+    Mistake(
+        id="sweep-over-queries",
+        function="largest_weight_sweep",
+        cause="largest over the queries, mean over the keys",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=0).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=0).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question=(
+            "You look for the largest weight of each key (axis 0). Whose largest weight does "
+            "the exercise ask for?"
+        ),
+    ),
+    Mistake(
+        id="sweep-largest-score",
+        function="largest_weight_sweep",
+        cause="largest score instead of weight",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(products.max(axis=-1).mean())
+        scaled.append((products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question="An entry is larger than 1, so it is no mean of weights.",
+    ),
+    Mistake(
+        id="sweep-softmax-over-queries",
+        function="largest_weight_sweep",
+        cause="softmax over the queries",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products.T).T.max(axis=-1).mean())
+        scaled.append(softmax(products.T / np.sqrt(width)).T.max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question="Your softmax makes each column sum to 1. Over what does the weight of one query sum to 1?",
+    ),
+    Mistake(
+        id="sweep-keys-ask",
+        function="largest_weight_sweep",
+        cause="keys and queries exchanged",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products.T).max(axis=-1).mean())
+        scaled.append(softmax(products.T / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question="In your tables the keys ask. Which of the two has `n_queries` rows?",
+    ),
+    Mistake(
+        id="sweep-mean-first",
+        function="largest_weight_sweep",
+        cause="mean over queries before the largest",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).mean(axis=0).max())
+        scaled.append(softmax(products / np.sqrt(width)).mean(axis=0).max())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question=(
+            "You take the mean of the weights first, and the largest of the means. In which "
+            "order does the statement name them?"
+        ),
+    ),
+    Mistake(
+        id="sweep-mean-weight",
+        function="largest_weight_sweep",
+        cause="mean weight instead of the largest",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).mean(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).mean(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question=(
+            "Your entries are 1 divided by the number of keys, at every width. What is the mean"
+            " of weights that sum to 1?"
+        ),
+    ),
+    Mistake(
+        id="sweep-largest-of-all",
+        function="largest_weight_sweep",
+        cause="largest weight of all queries",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max())
+        scaled.append(softmax(products / np.sqrt(width)).max())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question=(
+            "Your entries are the largest weight of all queries. What is to be done with the "
+            "largest weights of the single queries?"
+        ),
+    ),
+    Mistake(
+        id="sweep-median",
+        function="largest_weight_sweep",
+        cause="median instead of mean",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(np.median(softmax(products).max(axis=-1)))
+        scaled.append(np.median(softmax(products / np.sqrt(width)).max(axis=-1)))
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question="Your entries are medians. Which average does the exercise ask for?",
+    ),
+    Mistake(
+        id="sweep-smallest",
+        function="largest_weight_sweep",
+        cause="smallest weight",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).min(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).min(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question=(
+            "Your entries are the means of the smallest weights. Which weight of each query is asked for?"
+        ),
+    ),
+    Mistake(
+        id="sweep-one-query",
+        function="largest_weight_sweep",
+        cause="one query only",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        query = rng.standard_normal(width)
+        products = keys @ query
+        raw.append(softmax(products).max())
+        scaled.append(softmax(products / np.sqrt(width)).max())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question="Your entries come from a single query. Where does `n_queries` come in?",
+    ),
+    Mistake(
+        id="sweep-unscaled-twice",
+        function="largest_weight_sweep",
+        cause="no scale in either",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question="Both your arrays are unscaled. What are the scores of the second divided by?",
+    ),
+    Mistake(
+        id="sweep-scaled-twice",
+        function="largest_weight_sweep",
+        cause="scaled in both",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question="Both your arrays are scaled. What are the scores of the first divided by?",
+    ),
+    Mistake(
+        id="sweep-scaled-again",
+        function="largest_weight_sweep",
+        cause="the scale applied to scaled scores again",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(attention_weights(queries / np.sqrt(width), keys).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question=(
+            "In your second array the scores are divided by the width itself, at once or in two"
+            " steps. What of it does the scale divide by?"
+        ),
+    ),
+    Mistake(
+        id="sweep-raw-by-attention",
+        function="largest_weight_sweep",
+        cause="attention_weights taken for unscaled",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(attention_weights(queries, keys).max(axis=-1).mean())
+        scaled.append(attention_weights(queries, keys, np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question=(
+            "Your first array is scaled, and your second twice. What does `attention_weights` "
+            "do at temperature 1?"
+        ),
+    ),
+    Mistake(
+        id="sweep-order",
+        function="largest_weight_sweep",
+        cause="returned in the other order",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(scaled), np.array(raw)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question=(
+            "Your two arrays stand in each other's place. In which order does the signature return them?"
+        ),
+    ),
+    Mistake(
+        id="sweep-divided-by-width",
+        function="largest_weight_sweep",
+        cause="divides by the width",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / width).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question=(
+            "In your second array the scores are divided by the width itself, at once or in two"
+            " steps. What of it does the scale divide by?"
+        ),
+    ),
+    Mistake(
+        id="sweep-root-of-keys",
+        function="largest_weight_sweep",
+        cause="divides by the root of the number of keys",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(n_keys)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question="You divide by the root of `n_keys`. How many numbers does one dot product add up?",
+    ),
+    Mistake(
+        id="sweep-scale-after",
+        function="largest_weight_sweep",
+        cause="divides weights instead of scores",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append((softmax(products) / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question="You divide the weights by the root. What should be divided, scores or weights?",
+    ),
+    Mistake(
+        id="sweep-uniform",
+        function="largest_weight_sweep",
+        cause="uniform numbers instead of normal ones",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.random((n_keys, width))
+        queries = rng.random((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question=(
+            "Your entries are drawn evenly between 0 and 1. Which method of `rng` draws "
+            "standard normal numbers?"
+        ),
+    ),
+    Mistake(
+        id="sweep-queries-are-keys",
+        function="largest_weight_sweep",
+        cause="the keys ask themselves",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        products = keys @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question="In your tables the keys ask themselves. Where are the queries drawn?",
+    ),
+    Mistake(
+        id="sweep-list",
+        function="largest_weight_sweep",
+        cause="lists instead of arrays",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return raw, scaled
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question="Return raw as a NumPy array of floats, not a list.",
+    ),
+    Mistake(
+        id="sweep-last-width",
+        function="largest_weight_sweep",
+        cause="only the last width is kept",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw = softmax(products).max(axis=-1).mean()
+        scaled = softmax(products / np.sqrt(width)).max(axis=-1).mean()
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question="Your loop keeps one width, the last. Where can it put the others?",
+    ),
+    Mistake(
+        id="sweep-every-query",
+        function="largest_weight_sweep",
+        cause="one entry per query",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1))
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1))
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question=(
+            "You return one number per query and width. What is still to be done with the largest weights?"
+        ),
+    ),
+    Mistake(
+        id="sweep-one-table",
+        function="largest_weight_sweep",
+        cause="both results in one array",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array([raw, scaled]).T
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="three widths",
+        question="Return 2 values, (raw, scaled); yours gave one, a NumPy array.",
+    ),
+    Mistake(
+        id="sweep-sorted",
+        function="largest_weight_sweep",
+        cause="widths are sorted first",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in sorted(widths):
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=SWEEP,
+        behaviour="ordinary",
+        case="widths in any order",
+        question="Your entries do not stand in the order of `widths`.",
+    ),
+    Mistake(
+        id="sweep-own-draws",
+        function="largest_weight_sweep",
+        cause="new queries and keys for scaled",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=("exact values",),
+        behaviour="exact values",
+        case="width 1",
+        question="Do both come from the same queries and the same keys?",
+    ),
+    Mistake(
+        id="sweep-new-keys",
+        function="largest_weight_sweep",
+        cause="new keys for every query",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_queries, n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = (keys @ queries[:, :, None])[:, :, 0]
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=("the same keys",),
+        behaviour="the same keys",
+        case="many generators",
+        question="How many times do you draw keys for one width?",
+    ),
+    Mistake(
+        id="sweep-own-generator",
+        function="largest_weight_sweep",
+        cause="a generator of its own, always with the same seed",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    rng = np.random.default_rng(1)
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=("the same keys",),
+        behaviour="the same keys",
+        case="many generators",
+        question="Do all your draws come from `rng`?",
+    ),
+    Mistake(
+        id="sweep-global-generator",
+        function="largest_weight_sweep",
+        cause="a generator of its own, which goes on from call to call",
+        code="""
+GENERATOR = np.random.default_rng(0)
+
+
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = GENERATOR.standard_normal((n_keys, width))
+        queries = GENERATOR.standard_normal((n_queries, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        fails=("the same keys",),
+        behaviour="the same keys",
+        case="many generators",
+        question="your function gives two different answers",
+    ),
+)
+
+RIGHT = (
+    RightAnswer(
+        id="spread-loops",
+        function="score_spread",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    products = []
+    for _ in range(n_pairs):
+        q, k = rng.standard_normal(d_k), rng.standard_normal(d_k)
+        products.append(float(np.dot(q, k)))
+    mean = sum(products) / n_pairs
+    raw = (sum((s - mean) ** 2 for s in products) / n_pairs) ** 0.5
+    return raw, raw / d_k**0.5
+""",
+    ),
+    RightAnswer(
+        id="spread-columns",
+        function="score_spread",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    k = rng.standard_normal((d_k, n_pairs))
+    q = rng.standard_normal((d_k, n_pairs))
+    products = (q * k).sum(axis=0)
+    return np.std(products), np.std(products / d_k**0.5)
+""",
+    ),
+    RightAnswer(
+        id="spread-float32",
+        function="score_spread",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q = rng.standard_normal((n_pairs, d_k), dtype=np.float32)
+    k = rng.standard_normal((n_pairs, d_k), dtype=np.float32)
+    products = np.einsum("nd,nd->n", q, k)
+    return products.std(), (products / np.float32(np.sqrt(d_k))).std()
+""",
+    ),
+    RightAnswer(
+        id="spread-mean-of-squares",
+        function="score_spread",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    pairs = rng.normal(0.0, 1.0, size=(n_pairs, 2, d_k))
+    products = np.prod(pairs, axis=1).sum(axis=1)
+    raw = np.sqrt(max(np.mean(products**2) - np.mean(products) ** 2, 0.0))
+    return [float(raw), float(raw / np.sqrt(d_k))]
+""",
+    ),
+    RightAnswer(
+        id="spread-scaled-vectors",
+        function="score_spread",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = (rng.standard_normal((n_pairs, 1, d_k)) for _ in range(2))
+    raw = np.std(q @ k.swapaxes(1, 2))
+    scaled = np.std((q / d_k**0.25) @ (k / d_k**0.25).swapaxes(1, 2))
+    return raw, scaled
+""",
+    ),
+    RightAnswer(
+        id="jacobian-loops",
+        function="softmax_jacobian",
+        code="""
+def softmax_jacobian(weights):
+    flat = weights.reshape(-1, weights.shape[-1])
+    tables = [np.diag(p) - np.outer(p, p) for p in flat]
+    return np.stack(tables).reshape(*weights.shape, weights.shape[-1])
+""",
+    ),
+    RightAnswer(
+        id="jacobian-einsum",
+        function="softmax_jacobian",
+        code="""
+def softmax_jacobian(weights):
+    eye = np.eye(weights.shape[-1])
+    return np.einsum("...i,ij->...ij", weights, eye) - np.einsum("...i,...j->...ij", weights, weights)
+""",
+    ),
+    RightAnswer(
+        id="jacobian-float32",
+        function="softmax_jacobian",
+        code="""
+def softmax_jacobian(weights):
+    p = weights.astype(np.float32)
+    jacobian = -(p[..., None] @ p[..., None, :])
+    at = np.arange(p.shape[-1])
+    jacobian[..., at, at] += p
+    return jacobian
+""",
+    ),
+    RightAnswer(
+        id="jacobian-recursion",
+        function="softmax_jacobian",
+        code="""
+def softmax_jacobian(weights):
+    if weights.ndim > 1:
+        return np.array([softmax_jacobian(row) for row in weights])
+    return np.diag(weights) - np.outer(weights, weights)
+""",
+    ),
+    RightAnswer(
+        id="entropy-nansum",
+        function="entropy",
+        code="""
+def entropy(weights):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return -np.nansum(weights * np.log(weights), axis=-1)
+""",
+    ),
+    RightAnswer(
+        id="entropy-powers",
+        function="entropy",
+        code="""
+def entropy(weights):
+    return -np.log(np.prod(weights**weights, axis=-1))
+""",
+    ),
+    RightAnswer(
+        id="entropy-where",
+        function="entropy",
+        code="""
+def entropy(weights):
+    logarithms = np.zeros_like(weights)
+    np.log(weights, out=logarithms, where=weights > 0)
+    return -np.einsum("...m,...m->...", weights, logarithms)
+""",
+    ),
+    RightAnswer(
+        id="entropy-tiny-constant",
+        function="entropy",
+        code="""
+def entropy(weights):
+    return -(weights * np.log(weights + 1e-12)).sum(-1)
+""",
+    ),
+    RightAnswer(
+        id="entropy-float32",
+        function="entropy",
+        code="""
+def entropy(weights):
+    p = weights.astype(np.float32)
+    return -np.sum(p * np.log(np.maximum(p, np.finfo(np.float32).tiny)), axis=-1)
+""",
+    ),
+    RightAnswer(
+        id="entropy-recursion",
+        function="entropy",
+        code="""
+def entropy(weights):
+    if weights.ndim > 1:
+        return np.array([entropy(row) for row in weights])
+    positive = weights[weights > 0]
+    return float(-np.dot(positive, np.log(positive)))
+""",
+    ),
+    RightAnswer(
+        id="weights-einsum",
+        function="attention_weights",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = np.einsum("...lk,...mk->...lm", Q, K)
+    return softmax(products / temperature / np.sqrt(K.shape[-1]))
+""",
+    ),
+    RightAnswer(
+        id="weights-loops",
+        function="attention_weights",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    if Q.ndim > 2:
+        return np.array([attention_weights(q, k, temperature) for q, k in zip(Q, K)])
+    scores = np.zeros((len(Q), len(K)))
+    for i, query in enumerate(Q):
+        for j, key in enumerate(K):
+            scores[i, j] = (query * key).sum() / (temperature * len(query) ** 0.5)
+    return softmax(scores)
+""",
+    ),
+    RightAnswer(
+        id="weights-own-softmax",
+        function="attention_weights",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    scores = (Q[..., :, None, :] * K[..., None, :, :]).sum(-1) / (temperature * Q.shape[-1] ** 0.5)
+    leads = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
+    return leads / np.sum(leads, axis=-1, keepdims=True)
+""",
+    ),
+    RightAnswer(
+        id="weights-both-scaled",
+        function="attention_weights",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    fourth_root = Q.shape[-1] ** 0.25
+    return softmax((Q / fourth_root / temperature) @ (K / fourth_root).swapaxes(-2, -1))
+""",
+    ),
+    RightAnswer(
+        id="weights-float32",
+        function="attention_weights",
+        code="""
+def attention_weights(Q, K, temperature=1):
+    q, k = Q.astype(np.float32), K.astype(np.float32)
+    scores = np.matmul(q, np.moveaxis(k, -1, -2)) / np.float32(temperature * np.sqrt(q.shape[-1]))
+    return softmax(scores)
+""",
+    ),
+    RightAnswer(
+        id="sweep-loops",
+        function="largest_weight_sweep",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = np.empty(len(widths)), np.empty(len(widths))
+    for place, width in enumerate(widths):
+        keys = [rng.standard_normal(width) for _ in range(n_keys)]
+        sums = [0.0, 0.0]
+        for _ in range(n_queries):
+            query = rng.standard_normal(width)
+            scores = np.array([key @ query for key in keys])
+            sums[0] += softmax(scores).max()
+            sums[1] += softmax(scores / width**0.5).max()
+        raw[place], scaled[place] = sums[0] / n_queries, sums[1] / n_queries
+    return raw, scaled
+""",
+    ),
+    RightAnswer(
+        id="sweep-temperature",
+        function="largest_weight_sweep",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    def largest(Q, K, temperature):
+        return attention_weights(Q, K, temperature).max(axis=-1).mean()
+
+    tables = [(rng.normal(size=(n_queries, d)), rng.normal(size=(n_keys, d)), d) for d in widths]
+    raw = np.array([largest(Q, K, 1 / np.sqrt(d)) for Q, K, d in tables])
+    return raw, np.array([largest(Q, K, 1.0) for Q, K, _ in tables])
+""",
+    ),
+    RightAnswer(
+        id="sweep-one-big-draw",
+        function="largest_weight_sweep",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    drawn = rng.standard_normal((max(widths), n_keys + n_queries))
+    raw, scaled = [], []
+    for width in widths:
+        products = drawn[:width, n_keys:].T @ drawn[:width, :n_keys]
+        for results, scores in ((raw, products), (scaled, products / np.sqrt(width))):
+            results.append(np.amax(softmax(scores), axis=1).sum() / n_queries)
+    return np.asarray(raw), np.asarray(scaled)
+""",
+    ),
+    RightAnswer(
+        id="sweep-own-softmax",
+        function="largest_weight_sweep",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    def mean_largest(scores):
+        return float((1 / np.exp(scores - scores.max(axis=0)).sum(axis=0)).mean())
+
+    results = []
+    for width in widths.tolist():
+        queries = rng.standard_normal((width, n_queries))
+        products = rng.standard_normal((n_keys, width)) @ queries
+        results.append((mean_largest(products), mean_largest(products * width**-0.5)))
+    raw, scaled = np.array(results).T
+    return raw, scaled
+""",
+    ),
+    RightAnswer(
+        id="sweep-float32",
+        function="largest_weight_sweep",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    results = np.empty((2, len(widths)), dtype=np.float32)
+    for place, width in enumerate(widths):
+        keys = rng.standard_normal((n_keys, width), dtype=np.float32)
+        queries = rng.standard_normal((n_queries, width), dtype=np.float32)
+        products = np.einsum("qd,kd->qk", queries, keys)
+        both = np.stack([products, products / np.float32(np.sqrt(width))])
+        results[:, place] = softmax(both).max(axis=-1).mean(axis=-1)
+    return results[0], results[1]
+""",
+    ),
+)
