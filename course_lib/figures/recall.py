@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _STYLES = ("-", "--", ":")
+_WEIGHT_COLOUR = "#D55E00"  # the style's second colour
 
 
 def training_story(
@@ -74,6 +75,7 @@ def prefix_rows(
     if axes is None:
         longest = max(len(tokens) for tokens, *_ in prefixes.values())
         axes = new_axes(4.4 * len(prefixes), 1.1 + 0.24 * longest, columns=2 * len(prefixes))
+    limits = _limits([scores for _, scores, _ in prefixes.values()])
     for at, (name, (tokens, scores, weights)) in enumerate(prefixes.items()):
         labels = [f"{position} {token}" for position, token in enumerate(tokens, start=1)]
         score_M, weight_M = (np.asarray(values, dtype=float) for values in (scores, weights))
@@ -83,11 +85,11 @@ def prefix_rows(
                 f"{score_M.shape} and {weight_M.shape}"
             )
         left, right = axes[2 * at], axes[2 * at + 1]
-        left.barh(range(len(tokens)), score_M, color="C0")
+        left.barh(range(len(tokens)), score_M)
         left.axvline(0, color="0.5", lw=0.8)
         left.set_yticks(range(len(tokens)), labels)
-        left.set(xlabel="score", ylabel="key", title=name)
-        right.barh(range(len(tokens)), weight_M, color="C1")
+        left.set(xlabel="score", ylabel="key", title=name, xlim=limits)
+        right.barh(range(len(tokens)), weight_M, color=_WEIGHT_COLOUR)
         right.set_yticks(range(len(tokens)), [""] * len(tokens))
         right.set(xlabel="weight", xlim=(0, 1.05))
         for ax in (left, right):
@@ -101,6 +103,14 @@ def prefix_rows(
         ]
         describe(left, alt, f"{name}\n{table(rows, ['key', 'score', 'weight'])}")
     return axes[0]
+
+
+def _limits(scores: Sequence[ArrayLike]) -> tuple[float, float]:
+    """Ends of an axis that shows 0 and all these scores, with a little room."""
+    low = min(0.0, *(float(np.min(each)) for each in scores))
+    high = max(0.0, *(float(np.max(each)) for each in scores))
+    room = 0.05 * (high - low) or 1.0
+    return low - room, high + room
 
 
 def before_after(
@@ -131,6 +141,9 @@ def before_after(
             ax.set(title=f"{name} {when}", xticks=[0, matrix.shape[1] - 1], yticks=[0, matrix.shape[0] - 1])
         sizes = [f"{np.abs(matrix).max():.1f}" for matrix in pair]
         rows.append([name, f"{pair[0].shape[0]} × {pair[0].shape[1]}", *sizes])
+        axes[column + len(pairs)].set_xlabel("column")
+    for ax in axes[:: len(pairs)]:
+        ax.set_ylabel("row")
     axes[0].get_figure().colorbar(image, ax=list(axes), shrink=0.6, label="number in the matrix")
     listed = ", ".join(f"{name} from {before} to {after}" for name, _, before, after in rows)
     alt = f"Heat maps of matrices before and after training. Largest size: {listed}."
