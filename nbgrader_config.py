@@ -1,4 +1,4 @@
-"""nbgrader's configuration for this course: its folders, and the plug-ins that mark outside the student's kernel.
+"""nbgrader's configuration for this course: its folders, and the plug-ins that mark outside students' kernels.
 
 Without these plug-ins a test cell is worth nothing, so a course that is marked by accident with stock
 settings gives no points rather than wrong ones.
@@ -6,8 +6,8 @@ settings gives no points rather than wrong ones.
 
 import warnings
 
-# nbgrader's own session handling makes SQLAlchemy warn once per new submission; the rows are added all the same,
-# which the tests of the gradebook prove. A warning about anything else still shows.
+# nbgrader's own session handling makes SQLAlchemy warn once per new submission; the rows are added all the
+# same, which the tests of the gradebook prove. A warning about anything else still shows.
 warnings.filterwarnings("ignore", message="Object of type <Submitted(Assignment|Notebook)> not in session")
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821

@@ -1,4 +1,4 @@
-"""Every mistake of the catalogue fails what it must, with its own question; every right answer gets all points."""
+"""Every mistake fails what it must, with its own question; every right answer gets all points."""
 
 from __future__ import annotations
 

@@ -49,7 +49,8 @@ def heat_map(
         _write_numbers(ax, table_LM, image)
     rows = [[name, *(f"{value:.2f}" for value in row)] for name, row in zip(queries, table_LM, strict=True)]
     strongest = [f"{q}: {keys[int(row.argmax())]}" for q, row in zip(queries, table_LM, strict=True)]
-    alt = f"Heat map, {title}: a row per query, a column per key. Largest {kind} of each row: {', '.join(strongest)}."
+    largest = f"Largest {kind} of each row: {', '.join(strongest)}."
+    alt = f"Heat map, {title}: a row per query, a column per key. {largest}"
     return describe(ax, alt, f"{title}\n{table(rows, ['query', *keys])}")
 
 
