@@ -49,6 +49,9 @@ def compare_spread(arguments: Arguments, outputs: dict[str, Any], reference: dic
 def compare_sweep(arguments: Arguments, outputs: dict[str, Any], reference: dict[str, Any]) -> str | None:
     """Whether every entry lies within five standard errors of its mean, by `chance.largest_weights`.
 
+    Of 1,056,000 simulated right entries, widths 13 to 256, one lay further away, by 8 %. Of the mistakes that
+    these errors must tell, the median instead of the mean comes nearest: 1.6 times as far as is allowed on the
+    visible cases, 1.3 to 1.5 times on hidden ones.
     With one key all entries are 1, and at width 1 raw equals scaled, up to rounding.
     """
     if max(outputs["raw"].max(), outputs["scaled"].max()) > 1 + TOLERANCE:
@@ -58,9 +61,9 @@ def compare_sweep(arguments: Arguments, outputs: dict[str, Any], reference: dict
     widths = arguments["widths"]
     for place, width in enumerate(widths):
         law = largest_weights(int(width), arguments["n_keys"], arguments["n_queries"])
-        for name, mean, error in zip(("raw", "scaled"), law.mean, law.error, strict=True):
+        for name, mean, allowed in zip(("raw", "scaled"), law.mean, law.allowed, strict=True):
             difference = float(outputs[name][place]) - mean
-            if abs(difference) > STANDARD_ERRORS * error + TOLERANCE:
+            if abs(difference) > allowed + TOLERANCE:
                 size = "large" if difference > 0 else "small"
                 return f"{name}[{place}] is too {size}: more than five standard errors away from its mean."
     alone = widths == 1
