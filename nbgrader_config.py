@@ -1,4 +1,4 @@
-"""nbgrader's configuration for this course: its folders, and the plug-ins that mark outside students' kernels.
+"""nbgrader's configuration for this course: its folders, and plug-ins that mark outside students' kernels.
 
 Without these plug-ins a test cell is worth nothing, so a course that is marked by accident with stock
 settings gives no points rather than wrong ones.
