@@ -213,18 +213,46 @@ def test_figures_are_closed_but_only_new_ones() -> None:
         plt.close(mine)
 
 
-def test_what_is_displayed_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list = []
-    publisher = types.SimpleNamespace(publish=lambda *a, **k: shown.append(a), clear_output=lambda *a: None)
-    shell = types.SimpleNamespace(display_pub=publisher)
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
-    names = _notebook(
-        "def f(x):\n    shell.display_pub.publish('figure')\n    shell.display_pub.clear_output()"
-    )
+class _Shell:
+    """As much of IPython's shell as `quiet` meets."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        self.display_pub = self
+
+    def publish(self, *args: object) -> None:
+        self.heard.append("publish")
+
+    def clear_output(self) -> None:
+        self.heard.append("clear_output")
+
+    def ask_exit(self) -> None:
+        self.heard.append("ask_exit")
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> _Shell:
+    """A shell that IPython says is running."""
+    made = _Shell()
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: made))
+    return made
+
+
+@pytest.mark.parametrize("code", ["display_pub.publish('x')", "display_pub.clear_output()", "ask_exit()"])
+def test_the_shell_hears_nothing_meanwhile_and_all_afterwards(shell: _Shell, code: str) -> None:
+    names = _notebook(f"def f(x):\n    shell.{code}\n    return x")
     names["shell"] = shell
-    assert "returned" in collect(_request(), names)["calls"][0]
-    assert shown == []
-    assert shell.display_pub is publisher
+    collect(_request(), names)
+    assert shell.heard == []
+    names["f"](1)
+    assert len(shell.heard) == 1
+
+
+def test_exit_is_an_error_of_the_function(shell: _Shell) -> None:
+    names = _notebook("def f(x):\n    shell.ask_exit()")
+    names["shell"] = shell
+    error = collect(_request(), names)["calls"][0]["error"]
+    assert (error["type"], error["message"]) == ("SystemExit", "exit() and quit() end the notebook")
 
 
 def test_changed_inputs_are_named_and_the_next_call_meets_fresh_ones() -> None:

@@ -1,4 +1,4 @@
-"""Keep what a function prints, warns about, shows or draws out of the notebook while it is judged."""
+"""While a function is judged its prints, warnings and pictures reach nobody, and it cannot end the kernel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def quiet() -> Iterator[None]:
         contextlib.redirect_stderr(_Nowhere()),
         warnings.catch_warnings(),
         np.errstate(all="ignore"),
-        _no_display(),
+        _deaf_shell(),
         _no_figures(),
     ):
         warnings.simplefilter("ignore")
@@ -47,17 +47,24 @@ class _Mute:
         pass
 
 
+def _stay() -> None:
+    raise SystemExit("exit() and quit() end the notebook")
+
+
 @contextlib.contextmanager
-def _no_display() -> Iterator[None]:
+def _deaf_shell() -> Iterator[None]:
+    """IPython shows nothing, and exit() is an error of the function instead of the end of the kernel."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None:
         yield
         return
     publisher, shell.display_pub = shell.display_pub, _Mute()
+    shell.ask_exit = _stay
     try:
         yield
     finally:
         shell.display_pub = publisher
+        del shell.ask_exit  # the class's own again
 
 
 @contextlib.contextmanager

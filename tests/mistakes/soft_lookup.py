@@ -1357,6 +1357,17 @@ def gaussian_lookup(query, keys, values, width):
 """,
     ),
     RightAnswer(
+        id="gaussian-expanded-float32",
+        function="gaussian_lookup",
+        code="""
+def gaussian_lookup(query, keys, values, width):
+    query, keys, values = (np.asarray(each, dtype=np.float32) for each in (query, keys, values))
+    squares = (query**2).sum(-1, keepdims=True) - 2 * query @ keys.T + (keys**2).sum(-1)
+    weights = softmax(-squares / np.float32(2 * width**2))
+    return weights @ values, weights
+""",
+    ),
+    RightAnswer(
         id="gaussian-without-the-query-squared",
         function="gaussian_lookup",
         code="""

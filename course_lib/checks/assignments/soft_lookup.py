@@ -48,10 +48,10 @@ def _shifted(draw: Draw) -> list[Arguments]:
     return [{"scores": scores}, {"scores": scores + 2.5}]
 
 
-def _lookup(draw: Draw, axes: str = "K", spread: float = 1.0) -> Arguments:
+def _lookup(draw: Draw, axes: str = "K") -> Arguments:
     return {
-        "query": draw.normal(axes, spread),
-        "keys": draw.normal("M K"),
+        "query": _coarse(draw, axes),
+        "keys": _coarse(draw, "M K"),
         "values": draw.normal("M V", 3.0),
     }
 
@@ -78,7 +78,7 @@ def _clear_winner(scores: np.ndarray) -> bool:
 
 
 def _coarse(draw: Draw, axes: str) -> np.ndarray:
-    """Normal numbers in steps of 1/256: float32 holds them exactly even after 10,000 is added."""
+    """Normal numbers in steps of 1/256: float32 holds them, their products, and them plus 10,000 exactly."""
     return np.round(draw.normal(axes) * 256) / 256
 
 
