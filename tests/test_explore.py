@@ -9,9 +9,11 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+import torch
 
 from course_lib import attention, explore
-from course_lib.explore import base, lookup, scaling
+from course_lib.explore import base, lookup, masks, scaling
+from course_lib.torch_attention import masked_softmax
 
 KEYS, VALUES = [[1, 0], [0, 1], [-1, 0]], [[2, 0], [0, 4], [1, 1]]
 EXAMPLES = {
@@ -19,6 +21,7 @@ EXAMPLES = {
     "kernel_smoother": lambda: explore.kernel_smoother([0, 1, 2, 4], [1, 0, 2, 1], width=0.5, neighbours=2),
     "query_row": lambda: explore.query_row(["a", "b"], [[1, 0, 2], [0, 1, 0]], [[1, 0, 1], [0, 1, 3]], row=1),
     "width_sweep": lambda: explore.width_sweep(np.random.default_rng(0), draws=20),
+    "mask_editor": lambda: explore.mask_editor(["a", "b", "b"], [[0, 1, 2], [3, 1, 2], [0, 0, 1]]),
 }
 every_figure = pytest.mark.parametrize("name", EXAMPLES)
 
@@ -120,6 +123,21 @@ def test_the_hull_holds_every_point() -> None:
         assert min(sides) >= -1e-12
 
 
+def test_weights_under_a_mask_are_those_of_the_course_in_pytorch() -> None:
+    rng = np.random.default_rng(0)
+    scores, allowed = 4 * rng.standard_normal((7, 5)), rng.random((7, 5)) < 0.4
+    allowed[2] = False
+    scores[3, 1], allowed[3] = 900.0, [True, False, True, False, False]
+    expected = masked_softmax(torch.tensor(scores), torch.tensor(allowed)).numpy()
+    np.testing.assert_allclose(masks.masked_weights(scores, allowed), expected, atol=1e-12)
+
+
+def test_a_mask_that_reaches_too_far_is_named_in_the_picture_and_its_text() -> None:
+    figure = explore.mask_editor(["a", "b", "c"], np.zeros((3, 3)), np.tri(3, k=1, dtype=bool))
+    assert "see a later token: a, b. Rows that see nothing: none." in figure.alt
+    assert [line.split()[-1] for line in figure.text.splitlines()[2:]] == ["b", "c", "none"]
+
+
 def test_points_on_a_line_have_a_hull_of_its_two_ends() -> None:
     assert lookup.hull(np.array([[1.0, 1.0], [0.0, 0.0], [2.0, 2.0]])) == [1, 2]
 
@@ -153,6 +171,12 @@ def test_lengths_times_normals_are_spread_as_dot_products_of_random_vectors() ->
             "row: expected an index",
         ),
         (lambda: explore.query_row(["a"], np.ones((1, 3)), np.ones((1, 3)), 0), "tokens: expected 2 to 12"),
+        (lambda: explore.mask_editor(["a"], [[0]]), "tokens: expected 2 to 12, got 1"),
+        (lambda: explore.mask_editor(["a", "b"], np.ones((2, 3))), r"scores: expected shape \(2, 2\)"),
+        (
+            lambda: explore.mask_editor(["a", "b"], np.ones((2, 2)), np.ones((2, 2))),
+            "mask: expected booleans",
+        ),
         (lambda: explore.width_sweep(np.random.default_rng(0), width=60), "width: expected a power of two"),
         (lambda: explore.width_sweep(np.random.default_rng(0), keys=1), "keys: expected 2 to 32, got 1"),
         (lambda: explore.width_sweep(np.random.default_rng(0), temperature=0), "temperature: expected"),

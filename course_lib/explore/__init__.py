@@ -2,8 +2,9 @@
 
 from .base import Explorable
 from .lookup import soft_lookup
+from .masks import mask_editor
 from .rows import query_row
 from .scaling import width_sweep
 from .smoothing import kernel_smoother
 
-__all__ = ["Explorable", "kernel_smoother", "query_row", "soft_lookup", "width_sweep"]
+__all__ = ["Explorable", "kernel_smoother", "mask_editor", "query_row", "soft_lookup", "width_sweep"]

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import torch
 
 from course_lib import attention, explore
 from course_lib.explore import scaling, smoothing
+from course_lib.torch_attention import masked_softmax
 
 Numbers = dict[str, Any]
 KEYS = np.array([[1.0, 0.3], [-0.4, 1.0], [-1.0, -0.5], [0.5, -1.0]])
@@ -19,6 +21,9 @@ TOKENS = ["the", "cat", "sat", "on", "the", "mat", "because", "it"]
 Q, K, V = (
     np.random.default_rng(seed).standard_normal((8, width)) for seed, width in ((5, 3), (6, 3), (7, 2))
 )
+
+MASK_SCORES = 3 * np.random.default_rng(8).standard_normal((8, 8))
+MASK = np.tri(8, dtype=bool)
 
 
 def soft_lookup() -> explore.Explorable:
@@ -76,9 +81,28 @@ def width_sweep_in_python(page: Numbers) -> Numbers:
     return {"weights": weights, "sweeps": sweeps}
 
 
+def mask_editor() -> explore.Explorable:
+    return explore.mask_editor(TOKENS, MASK_SCORES, MASK)
+
+
+def mask_editor_in_python(page: Numbers) -> Numbers:
+    allowed = np.array(page["mask"], dtype=bool)
+    if page["late"]:
+        weights = attention.softmax(MASK_SCORES) * allowed
+    else:
+        weights = masked_softmax(torch.tensor(MASK_SCORES), torch.tensor(allowed)).numpy()
+    above = np.triu(np.ones((8, 8), dtype=bool), 1)
+    seen = (allowed.any(axis=1, keepdims=True) if page["late"] else allowed) & above
+    later = [np.flatnonzero(row).tolist() for row in seen]
+    assert page["later"] == later
+    assert page["empty"] == np.flatnonzero(~allowed.any(axis=1)).tolist()
+    return {"weights": weights}
+
+
 EXAMPLES: dict[str, tuple[Callable[[], explore.Explorable], Callable[[Numbers], Numbers]]] = {
     "soft_lookup": (soft_lookup, soft_lookup_in_python),
     "kernel_smoother": (kernel_smoother, kernel_smoother_in_python),
     "query_row": (query_row, query_row_in_python),
     "width_sweep": (width_sweep, width_sweep_in_python),
+    "mask_editor": (mask_editor, mask_editor_in_python),
 }

@@ -10,8 +10,11 @@ from playwright.sync_api import Locator, Page
 
 every_figure = pytest.mark.parametrize("name", EXAMPLES)
 every_figure_with_sliders = pytest.mark.parametrize(
-    "name", [name for name in EXAMPLES if name != "soft_lookup"]
+    "name", [name for name in EXAMPLES if name not in ("soft_lookup", "mask_editor")]
 )
+# The controls that keys move, the keys, and the attribute in which a control says its state.
+SLIDERS = ("input[type=range], [role=slider]", "ArrowRight", "aria-valuetext")
+CONTROLS = {"mask_editor": ("button[aria-pressed][tabindex='0']", "Space", "aria-label")}
 FIGURE = "figure.explorable[data-live]"
 
 
@@ -69,9 +72,10 @@ def test_each_slider_moves_by_mouse_and_the_numbers_stay_pythons(page: Page, nam
 def test_start_again_brings_the_first_numbers_back(page: Page, name: str) -> None:
     figure = put(page, name)
     first = figure.evaluate("(figure) => figure.numbers")
-    for control in figure.locator("input[type=range], [role=slider]").all():
+    controls, key, _ = CONTROLS.get(name, SLIDERS)
+    for control in figure.locator(controls).all():
         control.focus()
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press(key)
     assert figure.evaluate("(figure) => figure.numbers") != first
     figure.get_by_role("button", name="Start again").click()
     assert figure.evaluate("(figure) => figure.numbers") == first
@@ -164,6 +168,55 @@ def test_temperature_leads_from_one_hot_rows_to_equal_weights(page: Page) -> Non
     np.testing.assert_allclose(hot, 1 / 8, atol=0.02)
 
 
+def cell(figure: Locator, query: int, key: int) -> Locator:
+    """A cell of the mask editor's table."""
+    return figure.locator("tbody tr").nth(query).locator("button").nth(key)
+
+
+def test_cells_of_the_mask_are_switched_by_keys_mouse_and_finger(page: Page) -> None:
+    figure = put(page, "mask_editor")
+    figure.locator("button[aria-pressed][tabindex='0']").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Space"):
+        page.keyboard.press(key)
+    cell(figure, 0, 7).click()
+    cell(figure, 6, 0).tap()
+    found = assert_numbers_agree(figure, "mask_editor")
+    expected = np.tri(8)
+    expected[2, 1], expected[0, 7], expected[6, 0] = 0, 1, 0
+    assert found["mask"] == expected.tolist()
+    assert found["later"][0] == [7]
+    assert cell(figure, 0, 7).get_attribute("aria-pressed") == "true"
+    assert "a later token" in cell(figure, 0, 7).get_attribute("aria-label")
+    assert figure.locator("button[aria-pressed][tabindex='0']").count() == 1
+    for key in ("Shift+ArrowUp", "Shift+ArrowLeft", "ArrowLeft", "ArrowUp", "ArrowUp"):
+        page.keyboard.press(key)
+    assert page.evaluate("() => document.activeElement.ariaLabel").startswith("query the 0, key the 0")
+
+
+def test_whole_masks_leak_as_their_names_say(page: Page) -> None:
+    figure = put(page, "mask_editor")
+    for name, leaks, empty in (
+        ("All", 7, []),
+        ("No diagonal", 0, [0]),
+        ("One too far", 7, []),
+        ("Causal", 0, []),
+    ):
+        figure.get_by_role("button", name=name).click()
+        found = assert_numbers_agree(figure, "mask_editor")
+        assert sum(map(bool, found["later"])) == leaks
+        assert found["empty"] == empty
+        sums = np.array(found["weights"]).sum(axis=1)
+        np.testing.assert_allclose(sums, [row not in empty for row in range(8)], atol=1e-12)
+
+
+def test_zeros_after_softmax_leave_small_sums_and_let_the_future_in(page: Page) -> None:
+    figure = put(page, "mask_editor")
+    figure.get_by_label("hidden cells").select_option(label="0 after softmax")
+    found = assert_numbers_agree(figure, "mask_editor")
+    assert np.array(found["weights"]).sum(axis=1)[:-1].max() < 1 - 1e-6
+    assert [len(each) for each in found["later"]] == [7, 6, 5, 4, 3, 2, 1, 0]
+
+
 @every_figure
 def test_every_control_keeps_its_keys_from_jupyterlab_and_shows_its_focus(page: Page, name: str) -> None:
     figure = put(page, name)
@@ -191,14 +244,15 @@ def test_axe_finds_nothing_and_a_narrow_window_holds_all(
 @every_figure
 def test_each_change_is_written_and_then_announced(page: Page, name: str) -> None:
     figure = put(page, name)
-    control = figure.locator("input[type=range], [role=slider]").first
+    controls, key, state = CONTROLS.get(name, SLIDERS)
+    control = figure.locator(controls).first
     before = figure.locator(".explorable-line").inner_text()
     control.focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press(key)
+    page.keyboard.press(key)
     after = figure.locator(".explorable-line").inner_text()
     assert after != before
-    assert control.get_attribute("aria-valuetext")
+    assert control.get_attribute(state)
     page.wait_for_function(
         "(text) => document.querySelector('[role=status]').textContent === text", arg=after
     )
