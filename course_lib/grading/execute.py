@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import textwrap
 from typing import Any
 
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -28,6 +29,7 @@ from .source import Test, VisibleTests
 
 TOO_LONG = "It took too long: is there a loop that does not end?"
 ENDED = "The notebook's kernel ended before this test could run."
+WIDTH = 95  # characters that a feedback page shows of an output; it cuts off the rest
 UNREADABLE = "What the notebook sent back could not be read."
 
 
@@ -164,7 +166,8 @@ class JudgedExecute(Execute):
 
 def written(verdict: Verdict) -> list[NotebookNode]:
     """A verdict as the outputs of its test cell: sentences to read, and the points as nbgrader reads them."""
-    text = "\n".join(lines(verdict, verdict.behaviour, verdict.title))
+    said = lines(verdict, verdict.behaviour, verdict.title)
+    text = "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="      ") for line in said)
     points = min(max(float(verdict.points), 0.0), float(verdict.max_points))
     return [
         new_output("display_data", {"text/plain": text}),
