@@ -32,6 +32,10 @@ MISTAKES = {
         "    return products.var(), products.var() / d_k",
         "score_spread: 0 of",
     ),
+    "04_masking": (
+        "def causal_mask(length):\n    return torch.ones(length, length, dtype=torch.bool).tril(-1)",
+        "May a query see its own token?",
+    ),
 }
 
 

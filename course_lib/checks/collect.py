@@ -64,7 +64,7 @@ def _missing(function: Any, request: Json) -> str | None:
 
 def names_in(call: Json, parameters: Sequence[str]) -> list[str]:
     """The names of a call's arguments in the order in which the function, or its probe, takes them."""
-    order = parameters_of(call["probe"]) if "probe" in call else parameters
+    order = (parameters_of(call["probe"]) if "probe" in call else None) or parameters
     return [name for name in order if name in call["arguments"]]
 
 

@@ -14,9 +14,14 @@ Layer = Callable[[np.ndarray], np.ndarray]
 
 def build(name: str, arguments: dict[str, Any]) -> Any:
     """The object of that name. Raises: ValueError for a name that is not listed here."""
-    if name not in ENTRIES:
-        raise ValueError(f"name: expected one of {sorted(ENTRIES)}, got {name!r}")
-    return ENTRIES[name](**arguments)
+    known = ENTRIES
+    if isinstance(name, str) and name.startswith("torch_"):
+        from .torch_layers import LAYERS  # here, as importing torch takes a second that NumPy need not wait
+
+        known = ENTRIES | LAYERS
+    if name not in known:
+        raise ValueError(f"name: expected one of {sorted(known)}, got {name!r}")
+    return known[name](**arguments)
 
 
 def generator(seed: int) -> np.random.Generator:

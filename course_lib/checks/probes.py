@@ -17,9 +17,11 @@ class Wrong(Exception):
     """What a probe found out of place; the message is a sentence for the student."""
 
 
-def parameters_of(name: str) -> list[str]:
-    """The names of the values that a probe takes besides the function under check."""
-    return list(inspect.signature(PROBES[name]).parameters)[1:]
+def parameters_of(name: str) -> list[str] | None:
+    """The names of the values that a probe takes besides the function under check; None for a probe that
+    takes what the function takes."""
+    own = list(inspect.signature(PROBES[name]).parameters.values())[1:]
+    return None if any(each.kind is each.VAR_POSITIONAL for each in own) else [each.name for each in own]
 
 
 def with_gradients(function: Probe, *values: Any) -> tuple[Any, ...]:
@@ -34,7 +36,8 @@ def with_gradients(function: Probe, *values: Any) -> tuple[Any, ...]:
         value.requires_grad_() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
         for value in values
     ]
-    returned = function(*leaves)
+    # Copies, as a leaf must not be written to: a function that does so is told about it elsewhere.
+    returned = function(*(leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves))
     outputs = returned if isinstance(returned, (tuple, list)) else (returned,)
     if not all(isinstance(output, torch.Tensor) for output in outputs):
         raise Wrong("Return PyTorch tensors: gradients flow through nothing else.")
@@ -47,6 +50,12 @@ def with_gradients(function: Probe, *values: Any) -> tuple[Any, ...]:
     gradients = [leaf.grad for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     missing = [torch.zeros(()) if gradient is None else gradient for gradient in gradients]
     return (*(output.detach() for output in outputs), *missing)
+
+
+def with_mode(function: Probe, layer: Any, X: Any) -> tuple[Any, bool]:
+    """The answer about a layer, and whether the layer is in training mode afterwards."""
+    answer = function(layer, X)
+    return answer, bool(getattr(layer, "training", False))
 
 
 def load_parameters(module: Any, values: Mapping[str, Any]) -> None:
@@ -81,4 +90,4 @@ def _sequence(output: Any) -> Any:
     return torch.cos(1.0 + torch.arange(output.numel(), dtype=output.dtype)).reshape(output.shape)
 
 
-PROBES: dict[str, Probe] = {"with_gradients": with_gradients}
+PROBES: dict[str, Probe] = {"with_gradients": with_gradients, "with_mode": with_mode}

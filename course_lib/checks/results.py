@@ -52,7 +52,8 @@ def _container(
     if axes in ("", "...") and _plain(item, returned.holds):
         return None
     if axes == "":
-        return f"Return {name} as {ONE[returned.holds]}, not {named(item, reveal)}."
+        came = "a float" if (returned.holds, item.kind) == ("integers", "number") else named(item, reveal)
+        return f"Return {name} as {ONE[returned.holds]}, not {came}."
     container = f"{words[exercise.container]} of {returned.holds}"
     return f"Return {name} as {container}, not {named(item, reveal)}."
 
@@ -98,7 +99,9 @@ def row_sums(exercise: Exercise, call: Call, got: dict[str, np.ndarray], reveal:
             index = tuple(int(i) for i in wrong[0])
             row = f"row {list(index)} of {returned.name} sums" if index else f"{returned.name} sum"
             numbers = (
-                f" to {sums[index]:.3f}, not {wanted[index]:.0f}" if reveal else " to something else than 1"
+                f" to {sums[index]:.3f}, not {wanted[index]:.0f}"
+                if reveal
+                else f" to something else than {wanted[index]:.0f}"
             )
             return f"{place(call, reveal)} {row}{numbers}."
     return None
@@ -159,6 +162,8 @@ def _short(outputs: dict[str, np.ndarray]) -> str:
 
 
 def _apart(first: float, second: float) -> tuple[str, str]:
-    """Two different numbers in as few digits as show that they differ, but at least four."""
+    """Two different numbers in as few digits as show that they differ, but at least four; truths in words."""
+    if isinstance(first, np.bool_) and isinstance(second, np.bool_):
+        return str(first), str(second)
     digits = next((d for d in range(4, 17) if f"{first:.{d}g}" != f"{second:.{d}g}"), 17)
     return f"{first:.{digits}g}", f"{second:.{digits}g}"

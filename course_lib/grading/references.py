@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,8 @@ def _behaviour(
 ) -> Json:
     asked = request(assignment.name, exercise, behaviour)
     reference = collect(asked, namespace)
+    if behaviour.returns is not None:
+        exercise = replace(exercise, returns=behaviour.returns)
     mistakes = []
     for mistake in known:
         if mistake.function == exercise.function and mistake.behaviour == behaviour.name:
@@ -121,10 +124,11 @@ def _difference(stored: Json, now: Json, where: str) -> str | None:
     if isinstance(stored, dict) and isinstance(now, dict):
         if stored.get("kind") == now.get("kind") and stored.get("kind") in ("array", "tensor"):
             a, b = receive(stored).value, receive(now).value
+            rounding = 1e-5 if a.dtype == np.float32 else 1e-9
             same = (
                 a.dtype == b.dtype
                 and a.shape == b.shape
-                and np.allclose(a, b, rtol=1e-9, atol=1e-9, equal_nan=True)
+                and np.allclose(a, b, rtol=rounding, atol=rounding, equal_nan=True)
             )
             return None if same else f"numbers differ at {where}"
         if set(stored) != set(now):

@@ -10,6 +10,7 @@ MODULES = {
     "01_soft_lookup": "soft_lookup",
     "02_queries_keys_values": "queries_keys_values",
     "03_scaling": "scaling",
+    "04_masking": "masking",
 }
 
 

@@ -1,0 +1,82 @@
+"""Layers in PyTorch, by name, that see the future or do not: X (B, L, D) becomes (B, L, V).
+
+Which of the two is decided by what they are built from: a mask, or a table that mixes rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from course_lib.torch_attention import masked_attention
+
+Layer = Callable[[Tensor], Tensor]
+
+
+def row_layer(W: Tensor) -> Layer:
+    """Each row by itself."""
+    return lambda X: torch.tanh(X @ W)
+
+
+def running_sum_layer() -> Layer:
+    """Each row becomes the sum of the rows up to it."""
+    return lambda X: X.cumsum(dim=-2)
+
+
+def mixing_layer(table: Tensor, W: Tensor) -> Layer:
+    """Row i becomes the sum of table[i, j] times row j, times W."""
+    return lambda X: table @ (X @ W)
+
+
+def masked_layer(W_q: Tensor, W_k: Tensor, W_v: Tensor, mask: Tensor) -> Layer:
+    """Self-attention under a mask (L, L), or one for each text (B, L, L)."""
+    return lambda X: masked_attention(X @ W_q, X @ W_k, X @ W_v, mask)[0]
+
+
+def late_masked_layer(W_q: Tensor, W_k: Tensor, W_v: Tensor, mask: Tensor) -> Layer:
+    """Weights set to zero after softmax, so that hidden keys still take part in the sum."""
+
+    def layer(X: Tensor) -> Tensor:
+        scores = (X @ W_q) @ (X @ W_k).mT / math.sqrt(W_q.shape[-1])
+        return (scores.softmax(dim=-1) * mask) @ (X @ W_v)
+
+    return layer
+
+
+def normalised_first_layer(W_q: Tensor, W_k: Tensor, W_v: Tensor, mask: Tensor) -> Layer:
+    """Self-attention over rows of mean 0 and variance 1: a row plus a constant, or doubled, is the same."""
+    attend = masked_layer(W_q, W_k, W_v, mask)
+    return lambda X: attend(nn.functional.layer_norm(X, X.shape[-1:]))
+
+
+def sequence_norm_layer() -> Layer:
+    """Every column becomes one of mean 0 and variance 1 over the sequence."""
+    return lambda X: (X - X.mean(dim=-2, keepdim=True)) / X.var(dim=-2, keepdim=True).add(1e-5).sqrt()
+
+
+class DropoutLayer(nn.Module):
+    """Self-attention under a mask, over numbers half of which are dropped in training."""
+
+    def __init__(self, W_q: Tensor, W_k: Tensor, W_v: Tensor, mask: Tensor) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(0.5)
+        self.attend = masked_layer(W_q, W_k, W_v, mask)
+
+    def forward(self, X: Tensor) -> Tensor:
+        """The output, another one with every call in training mode."""
+        return self.attend(self.dropout(X))
+
+
+LAYERS: dict[str, Callable[..., Layer]] = {
+    "torch_row_layer": row_layer,
+    "torch_running_sum_layer": running_sum_layer,
+    "torch_mixing_layer": mixing_layer,
+    "torch_masked_layer": masked_layer,
+    "torch_late_masked_layer": late_masked_layer,
+    "torch_normalised_first_layer": normalised_first_layer,
+    "torch_sequence_norm_layer": sequence_norm_layer,
+    "torch_dropout_layer": DropoutLayer,
+}
