@@ -36,6 +36,12 @@ MISTAKES = {
         "def causal_mask(length):\n    return torch.ones(length, length, dtype=torch.bool).tril(-1)",
         "May a query see its own token?",
     ),
+    "05_multi_head": (
+        "def split_heads(X, num_heads):\n"
+        "    B, L, D = X.shape\n"
+        "    return X.reshape(B, num_heads, L, D // num_heads)",
+        "its second row is the second piece of token 0",
+    ),
 }
 
 

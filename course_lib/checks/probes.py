@@ -79,6 +79,62 @@ def load_parameters(module: Any, values: Mapping[str, Any]) -> None:
             own[name].copy_(value)
 
 
+def attention_module(
+    layer: Probe,
+    d_model: int,
+    num_heads: int,
+    X: Any,
+    W_q: Any,
+    W_k: Any,
+    W_v: Any,
+    W_o: Any,
+    mask: Any = None,
+) -> Any:
+    """What a module with four given matrices, as `nn.Linear` stores them, returns for X, without a mask or
+    with one."""
+    module = layer(d_model, num_heads)
+    load_parameters(module, _stored(W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o))
+    return module(X) if mask is None else module(X, mask)
+
+
+def attention_module_with_gradients(
+    layer: Probe,
+    d_model: int,
+    num_heads: int,
+    X: Any,
+    W_q: Any,
+    W_k: Any,
+    W_v: Any,
+    W_o: Any,
+    mask: Any = None,
+) -> tuple[Any, ...]:
+    """The same, then the gradient of each matrix. It is that of the output: weights may be returned detached.
+
+    Raises: Wrong when a matrix gets no gradient.
+    """
+    import torch
+
+    module = layer(d_model, num_heads)
+    load_parameters(module, _stored(W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o))
+    returned = module(X) if mask is None else module(X, mask)
+    if not isinstance(returned, (tuple, list)) or len(returned) != 2:
+        raise Wrong("Return two values, (output, weights).")
+    output, weights = returned
+    if not isinstance(output, torch.Tensor) or not output.requires_grad:
+        raise Wrong("No gradient flows from the output back. Does a step leave PyTorch, or detach?")
+    (output * _sequence(output)).sum().backward()
+    gradients = {name: parameter.grad for name, parameter in module.named_parameters()}
+    without = [name for name, gradient in gradients.items() if gradient is None]
+    if without:
+        raise Wrong(f"No gradient reaches {', '.join(sorted(without))}: training would leave it as it is.")
+    return (output, weights, *(gradients[f"{name}.weight"] for name in ("W_q", "W_k", "W_v", "W_o")))
+
+
+def _stored(**matrices: Any) -> dict[str, Any]:
+    """Matrices by the names under which modules with an `nn.Linear` for each list them."""
+    return {f"{name}.weight": matrix for name, matrix in matrices.items()}
+
+
 def _listed(names: Mapping[str, Any]) -> str:
     return ", ".join(sorted(names))
 
@@ -90,4 +146,9 @@ def _sequence(output: Any) -> Any:
     return torch.cos(1.0 + torch.arange(output.numel(), dtype=output.dtype)).reshape(output.shape)
 
 
-PROBES: dict[str, Probe] = {"with_gradients": with_gradients, "with_mode": with_mode}
+PROBES: dict[str, Probe] = {
+    "attention_module": attention_module,
+    "attention_module_with_gradients": attention_module_with_gradients,
+    "with_gradients": with_gradients,
+    "with_mode": with_mode,
+}

@@ -11,6 +11,7 @@ MODULES = {
     "02_queries_keys_values": "queries_keys_values",
     "03_scaling": "scaling",
     "04_masking": "masking",
+    "05_multi_head": "multi_head",
 }
 
 
