@@ -28,8 +28,8 @@ def mask_editor(tokens: Sequence[str], scores: ArrayLike, mask: ArrayLike | None
     stand its sum and the later tokens that its output depends on. Four buttons set a whole mask: causal, all,
     no diagonal, one too far.
 
-    Parameters: tokens, L of them (2 to 12); scores (L, L), already scaled, a row per query; mask (L, L)
-    booleans, where the reader starts; the causal mask if none.
+    Parameters: tokens, L of them (2 to 12); scores (L, L), already scaled, a row per query, kept to four
+    decimals; mask (L, L) booleans, where the reader starts (the causal mask if none).
     Returns: the display object. Raises: ValueError.
 
     >>> print(mask_editor(["So", "wear"], [[0, 0], [0, 1]]).text)
@@ -41,7 +41,8 @@ def mask_editor(tokens: Sequence[str], scores: ArrayLike, mask: ArrayLike | None
     names = distinct(tokens)
     if not 2 <= len(names) <= MOST_TOKENS:
         raise ValueError(f"tokens: expected 2 to {MOST_TOKENS}, got {len(names)}")
-    scores_LL = numbers("scores", scores, (len(names), len(names)))
+    # Four decimals, so that 32-bit scores whose last bit depends on the machine give the same figure.
+    scores_LL = numbers("scores", scores, (len(names), len(names))).round(4) + 0.0
     allowed_LL = np.tri(len(names), dtype=bool) if mask is None else np.asarray(mask)
     if allowed_LL.dtype != bool or allowed_LL.shape != scores_LL.shape:
         raise ValueError(

@@ -22,7 +22,7 @@ Q, K, V = (
     np.random.default_rng(seed).standard_normal((8, width)) for seed, width in ((5, 3), (6, 3), (7, 2))
 )
 
-MASK_SCORES = 3 * np.random.default_rng(8).standard_normal((8, 8))
+MASK_SCORES = (3 * np.random.default_rng(8).standard_normal((8, 8))).round(4)
 MASK = np.tri(8, dtype=bool)
 
 
