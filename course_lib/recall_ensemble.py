@@ -12,6 +12,7 @@ S models, B texts, M keys.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -72,13 +73,14 @@ def train_stages(
     lr: float,
     stops: Sequence[int],
     *,
-    part: int = 200,
+    part: int = 400,
     progress: Callable[[Sequence[Ensemble]], Iterable[Ensemble]] = iter,
 ) -> dict[int, Ensemble]:
     """Train with Adam, and keep the models as they stand after each number of updates in `stops`.
 
-    Models are trained `part` at a time: their tensors then fit into the processor's cache, and nothing else
-    changes. `progress` may wrap the loop over the parts, to show a bar.
+    Models are trained `part` at a time, so that their tensors fit into the processor's cache; nothing else
+    changes. `progress` may wrap the loop over the parts, to show a bar. Adam is PyTorch's fused one, which
+    takes the same step in fewer passes over memory.
     """
     if not stops or min(stops) < 0 or part < 1:
         raise ValueError(f"stops, part: expected numbers from 0 and a part of 1 or more, got {stops}, {part}")
@@ -88,9 +90,10 @@ def train_stages(
         if update in kept:
             kept[update].append(Ensemble(*(tensor.clone() for tensor in models)))
 
+    fused_adam = partial(torch.optim.Adam, fused=True)
     starts = [select(ensemble, slice(at, at + part)) for at in range(0, len(ensemble.bias), part)]
     for models in progress(starts):
-        recall.train(models, batch, max(stops), lr, watch=keep)
+        recall.train(models, batch, max(stops), lr, optimiser=fused_adam, watch=keep)
     return {stop: join(parts) for stop, parts in kept.items()}
 
 
