@@ -1,0 +1,123 @@
+"""A submission is made whole before it runs, and every repair is named."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+from course_lib.checks.assignments import load
+from course_lib.grading.sanitise import SourceCell, cells_of, name_of, sanitise
+
+ROOT = Path(__file__).resolve().parents[1]
+NAME = "01_soft_lookup"
+FOLLOWS = {
+    f"{exercise.function}-{behaviour.slug}": exercise.function
+    for exercise in load(NAME).exercises
+    for behaviour in exercise.behaviours
+}
+
+
+@pytest.fixture
+def release() -> NotebookNode:
+    return nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+
+
+@pytest.fixture
+def source() -> list[SourceCell]:
+    return cells_of(nbformat.read(ROOT / "solutions" / NAME / f"{NAME}.ipynb", as_version=4))
+
+
+def _find(notebook: NotebookNode, name: str) -> NotebookNode:
+    return next(cell for cell in notebook.cells if name_of(cell) == name)
+
+
+def _names(notebook: NotebookNode) -> list[str | None]:
+    return [name_of(cell) for cell in notebook.cells]
+
+
+def test_an_untouched_release_needs_no_repair(release: NotebookNode, source: list[SourceCell]) -> None:
+    names = _names(release)
+    made, repairs = sanitise(release, source, FOLLOWS)
+    assert repairs == []
+    assert _names(made) == names
+
+
+def test_a_test_cell_is_written_anew_with_its_own_metadata(
+    release: NotebookNode, source: list[SourceCell]
+) -> None:
+    cell = _find(release, "softmax-ordinary")
+    cell.source = "print('full marks')\n100.0"
+    cell.metadata["tags"] = ["skip-execution"]
+    cell.metadata["nbgrader"]["points"] = 100
+    made, _ = sanitise(release, source, FOLLOWS)
+    again = _find(made, "softmax-ordinary")
+    assert again.source == next(each.source for each in source if each.name == "softmax-ordinary")
+    assert "tags" not in again.metadata
+    assert again.metadata.nbgrader.points == 2
+
+
+def test_a_deleted_test_cell_comes_back_behind_its_predecessor(
+    release: NotebookNode, source: list[SourceCell]
+) -> None:
+    release.cells.remove(_find(release, "softmax-large-scores"))
+    made, repairs = sanitise(release, source, FOLLOWS)
+    names = _names(made)
+    assert names.index("softmax-large-scores") == names.index("softmax-ordinary") + 1
+    assert repairs == ["The cell softmax-large-scores was missing and was put back."]
+
+
+def test_a_copied_test_cell_goes_and_a_copied_answer_counts_last(
+    release: NotebookNode, source: list[SourceCell]
+) -> None:
+    first = _find(release, "softmax")
+    first.source = "def softmax(scores): return 'first'"
+    second = copy.deepcopy(first)
+    second.source = "def softmax(scores): return 'second'"
+    release.cells.insert(release.cells.index(first) + 1, second)
+    release.cells.append(copy.deepcopy(_find(release, "softmax-ordinary")))
+    made, repairs = sanitise(release, source, FOLLOWS)
+    assert _names(made).count("softmax-ordinary") == 1
+    assert _find(made, "softmax").source.endswith("'second'")
+    assert any(cell.source.endswith("'first'") for cell in made.cells)  # still runs, as a plain cell
+    assert len(repairs) == 2
+
+
+def test_an_answer_turned_into_text_is_code_again(release: NotebookNode, source: list[SourceCell]) -> None:
+    cell = _find(release, "softmax")
+    cell["cell_type"] = "markdown"
+    made, repairs = sanitise(release, source, FOLLOWS)
+    assert _find(made, "softmax").cell_type == "code"
+    assert repairs == ["The cell softmax was a markdown cell; it is a code cell again."]
+
+
+def test_a_test_before_its_answer_moves_behind_it(release: NotebookNode, source: list[SourceCell]) -> None:
+    cell = _find(release, "softmax-ordinary")
+    release.cells.remove(cell)
+    release.cells.insert(0, cell)
+    made, repairs = sanitise(release, source, FOLLOWS)
+    names = _names(made)
+    assert names.index("softmax-ordinary") > names.index("softmax")
+    assert repairs == ["The cell softmax-ordinary stood before softmax and was moved behind it."]
+
+
+def test_a_students_own_cells_stay_where_they_are_without_metadata(
+    release: NotebookNode, source: list[SourceCell]
+) -> None:
+    own = new_code_cell("x = 1", metadata={"tags": ["raises-exception"], "nbgrader": {"grade_id": "mine"}})
+    release.cells.insert(3, own)
+    made, _ = sanitise(release, source, FOLLOWS)
+    assert made.cells[3].source == "x = 1"
+    assert made.cells[3].metadata == {}
+
+
+@pytest.mark.parametrize("marks", ["text", {"grade_id": 7}, {}, {"schema_version": 1}])
+def test_odd_metadata_is_dropped(release: NotebookNode, source: list[SourceCell], marks: object) -> None:
+    release.cells.append(new_code_cell("y = 2"))
+    release.cells[-1]["metadata"]["nbgrader"] = marks
+    made, _ = sanitise(release, source, FOLLOWS)
+    assert made.cells[-1].metadata == {}
