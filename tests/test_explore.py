@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from course_lib import attention, explore
+from course_lib import attention, explore, sentence_heads
 from course_lib.explore import base, lookup, masks, scaling
 from course_lib.torch_attention import masked_softmax
 
@@ -21,6 +21,7 @@ EXAMPLES = {
     "kernel_smoother": lambda: explore.kernel_smoother([0, 1, 2, 4], [1, 0, 2, 1], width=0.5, neighbours=2),
     "query_row": lambda: explore.query_row(["a", "b"], [[1, 0, 2], [0, 1, 0]], [[1, 0, 1], [0, 1, 3]], row=1),
     "width_sweep": lambda: explore.width_sweep(np.random.default_rng(0), draws=20),
+    "heads": lambda: explore.heads(["a", "b"], np.eye(8)[:2], np.eye(8)[:2], row=1),
     "mask_editor": lambda: explore.mask_editor(["a", "b", "b"], [[0, 1, 2], [3, 1, 2], [0, 0, 1]]),
 }
 every_figure = pytest.mark.parametrize("name", EXAMPLES)
@@ -138,6 +139,19 @@ def test_a_mask_that_reaches_too_far_is_named_in_the_picture_and_its_text() -> N
     assert [line.split()[-1] for line in figure.text.splitlines()[2:]] == ["b", "c", "none"]
 
 
+def test_the_text_of_the_heads_holds_the_sum_of_the_slices_and_its_equal() -> None:
+    queries, keys = (
+        sentence_heads.EMBEDDINGS @ sentence_heads.W_Q,
+        sentence_heads.EMBEDDINGS @ sentence_heads.W_K,
+    )
+    for count in (1, 2, 4, 8):
+        figure = explore.heads(sentence_heads.TOKENS, queries, keys, row=7, num_heads=count)
+        lines = figure.text.splitlines()
+        assert len(lines) == 2 * count + 7
+        assert lines[count + 2].split()[1:] == lines[count + 3].split()[1:]
+    assert "full width it, slice 1 it, slice 2 cat, slice 3 cat. In the other slices" in figure.alt
+
+
 def test_points_on_a_line_have_a_hull_of_its_two_ends() -> None:
     assert lookup.hull(np.array([[1.0, 1.0], [0.0, 0.0], [2.0, 2.0]])) == [1, 2]
 
@@ -171,6 +185,20 @@ def test_lengths_times_normals_are_spread_as_dot_products_of_random_vectors() ->
             "row: expected an index",
         ),
         (lambda: explore.query_row(["a"], np.ones((1, 3)), np.ones((1, 3)), 0), "tokens: expected 2 to 12"),
+        (
+            lambda: explore.heads(["a", "b"], np.ones((2, 6)), np.ones((2, 6)), 0),
+            "queries: expected a multiple",
+        ),
+        (lambda: explore.heads(["a", "b"], np.ones((2, 8)), np.ones((3, 8)), 0), "keys: expected shape"),
+        (lambda: explore.heads(["a", "b"], np.ones((2, 8)), np.ones((2, 8)), 2), "row: expected an index"),
+        (
+            lambda: explore.heads(["a", "b"], np.ones((2, 8)), np.ones((2, 8)), 0, num_heads=3),
+            "num_heads: expected one of",
+        ),
+        (
+            lambda: explore.heads(["a", "b"], np.ones((2, 8)), np.ones((2, 8)), 0, reasons="abc"),
+            "reasons: expected at most 4",
+        ),
         (lambda: explore.mask_editor(["a"], [[0]]), "tokens: expected 2 to 12, got 1"),
         (lambda: explore.mask_editor(["a", "b"], np.ones((2, 3))), r"scores: expected shape \(2, 2\)"),
         (

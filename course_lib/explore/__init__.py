@@ -3,8 +3,19 @@
 from .base import Explorable
 from .lookup import soft_lookup
 from .masks import mask_editor
+from .order import recent_colour
 from .rows import query_row
 from .scaling import width_sweep
+from .slices import heads
 from .smoothing import kernel_smoother
 
-__all__ = ["Explorable", "kernel_smoother", "mask_editor", "query_row", "soft_lookup", "width_sweep"]
+__all__ = [
+    "Explorable",
+    "heads",
+    "kernel_smoother",
+    "mask_editor",
+    "query_row",
+    "recent_colour",
+    "soft_lookup",
+    "width_sweep",
+]

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from course_lib import attention, explore
+from course_lib import attention, explore, sentence_heads
 from course_lib.explore import scaling, smoothing
+from course_lib.heads import split_heads
 from course_lib.torch_attention import masked_softmax
 
 Numbers = dict[str, Any]
@@ -22,6 +23,7 @@ Q, K, V = (
     np.random.default_rng(seed).standard_normal((8, width)) for seed, width in ((5, 3), (6, 3), (7, 2))
 )
 
+WORDS = sentence_heads.EMBEDDINGS
 MASK_SCORES = (3 * np.random.default_rng(8).standard_normal((8, 8))).round(4)
 MASK = np.tri(8, dtype=bool)
 
@@ -99,10 +101,34 @@ def mask_editor_in_python(page: Numbers) -> Numbers:
     return {"weights": weights}
 
 
+def heads() -> explore.Explorable:
+    queries, keys = WORDS @ sentence_heads.W_Q, WORDS @ sentence_heads.W_K
+    return explore.heads(TOKENS, queries, keys, row=7, reasons=sentence_heads.REASONS)
+
+
+def heads_in_python(page: Numbers) -> Numbers:
+    louder = np.repeat(page["louder"], 6)
+    Q, K = (
+        torch.tensor(WORDS @ sentence_heads.W_Q * louder)[None],
+        torch.tensor(WORDS @ sentence_heads.W_K)[None],
+    )
+    Q_HLW, K_HLW = (split_heads(each, page["heads"])[0] for each in (Q, K))
+    slices, full = Q_HLW @ K_HLW.mT, (Q @ K.mT)[0]
+    found = {
+        "slices": slices,
+        "full": full,
+        "sums": full[page["row"]],
+        "sliceWeights": (slices / Q_HLW.shape[-1] ** 0.5).softmax(dim=-1),
+        "fullWeights": (full / 24**0.5).softmax(dim=-1),
+    }
+    return {name: tensor.numpy() for name, tensor in found.items()}
+
+
 EXAMPLES: dict[str, tuple[Callable[[], explore.Explorable], Callable[[Numbers], Numbers]]] = {
     "soft_lookup": (soft_lookup, soft_lookup_in_python),
     "kernel_smoother": (kernel_smoother, kernel_smoother_in_python),
     "query_row": (query_row, query_row_in_python),
     "width_sweep": (width_sweep, width_sweep_in_python),
     "mask_editor": (mask_editor, mask_editor_in_python),
+    "heads": (heads, heads_in_python),
 }

@@ -64,7 +64,7 @@ def test_each_slider_moves_by_mouse_and_the_numbers_stay_pythons(page: Page, nam
     for slider in figure.locator("input[type=range]").all():
         before = figure.evaluate("(figure) => figure.numbers")
         box = slider.bounding_box()
-        page.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + box["height"] / 2)
+        page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
         assert assert_numbers_agree(figure, name) != before
 
 
@@ -215,6 +215,36 @@ def test_zeros_after_softmax_leave_small_sums_and_let_the_future_in(page: Page) 
     found = assert_numbers_agree(figure, "mask_editor")
     assert np.array(found["weights"]).sum(axis=1)[:-1].max() < 1 - 1e-6
     assert [len(each) for each in found["later"]] == [7, 6, 5, 4, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 8])
+def test_slices_add_up_to_the_full_width_for_any_number_of_heads_and_any_row(page: Page, count: int) -> None:
+    figure = put(page, "heads")
+    number = figure.get_by_label("heads")
+    number.focus()
+    page.keyboard.press("Home")
+    for _ in range([1, 2, 4, 8].index(count)):
+        page.keyboard.press("ArrowRight")
+    figure.get_by_role("combobox", name="query").select_option(label="sat")
+    found = assert_numbers_agree(figure, "heads")
+    assert found["heads"] == len(found["slices"]) == count
+    assert found["row"] == 2
+    np.testing.assert_allclose(np.sum(found["slices"], axis=0), np.array(found["full"]), atol=1e-9)
+    assert figure.locator("svg:visible").count() == count + 1
+
+
+def test_a_click_on_a_map_chooses_the_query_and_a_quiet_reason_frees_the_full_width(page: Page) -> None:
+    figure = put(page, "heads")
+    assert np.argmax(assert_numbers_agree(figure, "heads")["fullWeights"][7]) == 7
+    figure.get_by_label("same word").focus()
+    page.keyboard.press("Home")
+    found = assert_numbers_agree(figure, "heads")
+    assert found["louder"] == [0, 1, 1, 1]
+    assert np.argmax(found["fullWeights"][7]) == 1
+    box = figure.locator("svg rect").nth(8).bounding_box()  # the second row of the first map
+    page.mouse.click(box["x"] + 4, box["y"] + 4)
+    assert assert_numbers_agree(figure, "heads")["row"] == 1
+    assert figure.get_by_role("combobox", name="query").input_value() == "1"
 
 
 @every_figure
