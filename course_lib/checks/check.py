@@ -54,7 +54,6 @@ class Check:
             verdict = judge_visible(self.assignment.name, function, presupposed.name, namespace)
             if verdict.failed is not None:
                 break
-        verdict.max_points = asked.points
         return verdict
 
     def collect(self, function: str, behaviour: str) -> float:
