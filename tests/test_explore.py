@@ -11,9 +11,14 @@ import numpy as np
 import pytest
 import torch
 
-from course_lib import attention, explore, sentence_heads
+from course_lib import attention, explore, recall, sentence_heads
 from course_lib.explore import base, lookup, masks, scaling
 from course_lib.torch_attention import masked_softmax
+
+
+def recall_start(models: int = 1) -> recall.Ensemble:
+    return recall.draw_ensemble(models, d_k=4, scale=0.2, generator=torch.Generator().manual_seed(1))
+
 
 KEYS, VALUES = [[1, 0], [0, 1], [-1, 0]], [[2, 0], [0, 4], [1, 1]]
 EXAMPLES = {
@@ -22,6 +27,7 @@ EXAMPLES = {
     "query_row": lambda: explore.query_row(["a", "b"], [[1, 0, 2], [0, 1, 0]], [[1, 0, 1], [0, 1, 3]], row=1),
     "width_sweep": lambda: explore.width_sweep(np.random.default_rng(0), draws=20),
     "heads": lambda: explore.heads(["a", "b"], np.eye(8)[:2], np.eye(8)[:2], row=1),
+    "recall_training": lambda: explore.recall_training(recall_start(), updates=5),
     "mask_editor": lambda: explore.mask_editor(["a", "b", "b"], [[0, 1, 2], [3, 1, 2], [0, 0, 1]]),
 }
 every_figure = pytest.mark.parametrize("name", EXAMPLES)
@@ -152,6 +158,16 @@ def test_the_text_of_the_heads_holds_the_sum_of_the_slices_and_its_equal() -> No
     assert "full width it, slice 1 it, slice 2 cat, slice 3 cat. In the other slices" in figure.alt
 
 
+def test_the_text_of_a_run_ends_with_the_loss_that_training_ends_with() -> None:
+    batch = recall.make_batch(*recall.training_examples())
+    start = recall.in_double_precision(recall_start())
+    trained, _ = recall.train(start, batch, updates=30, lr=0.03)
+    loss = float(recall.recall_losses(recall.forward(trained, batch)[0], batch.targets))
+    last = explore.recall_training(recall_start(), updates=30).text.splitlines()[-1].split()
+    assert last[0] == "30"
+    assert last[-2] == f"{loss:.3f}"
+
+
 def test_points_on_a_line_have_a_hull_of_its_two_ends() -> None:
     assert lookup.hull(np.array([[1.0, 1.0], [0.0, 0.0], [2.0, 2.0]])) == [1, 2]
 
@@ -199,6 +215,15 @@ def test_lengths_times_normals_are_spread_as_dot_products_of_random_vectors() ->
             lambda: explore.heads(["a", "b"], np.ones((2, 8)), np.ones((2, 8)), 0, reasons="abc"),
             "reasons: expected at most 4",
         ),
+        (lambda: explore.recall_training(recall_start(2)), "start: expected one model over 17 tokens"),
+        (lambda: explore.recall_training(recall_start(), updates=0), "updates: expected 1 to 400, got 0"),
+        (lambda: explore.recall_training(recall_start(), updates=5, update=6), "update: expected 0 to 5"),
+        (lambda: explore.recall_training(recall_start(), lr=0), "lr: expected a number above 0, got 0"),
+        (
+            lambda: explore.recall_training(recall_start(), text="a green team"),
+            "text: .* got 'a' at position 1",
+        ),
+        (lambda: explore.recall_training(recall_start(), text=" "), "text: expected 1 to 30 tokens, got 0"),
         (lambda: explore.mask_editor(["a"], [[0]]), "tokens: expected 2 to 12, got 1"),
         (lambda: explore.mask_editor(["a", "b"], np.ones((2, 3))), r"scores: expected shape \(2, 2\)"),
         (

@@ -8,6 +8,7 @@ from .rows import query_row
 from .scaling import width_sweep
 from .slices import heads
 from .smoothing import kernel_smoother
+from .training import recall_training
 
 __all__ = [
     "Explorable",
@@ -15,6 +16,7 @@ __all__ = [
     "kernel_smoother",
     "mask_editor",
     "query_row",
+    "recall_training",
     "recent_colour",
     "soft_lookup",
     "width_sweep",

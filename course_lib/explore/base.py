@@ -34,12 +34,14 @@ class Explorable(Picture):
     """A picture that a script makes movable.
 
     name: the JavaScript file (`name.js`), whose function `explore(stage, data)` draws into the stage;
-    data: what that function needs, as JSON; identity: the element's id, unique in its page.
+    data: what that function needs, as JSON; identity: the element's id, unique in its page; needs: further
+    JavaScript files that come first.
     """
 
     name: str = ""
     data: str = "{}"
     identity: str = ""
+    needs: tuple[str, ...] = ()
 
     def html(self) -> str:
         """The picture as HTML, followed by the style and the script that replace it."""
@@ -49,6 +51,7 @@ class Explorable(Picture):
         figure = figure.replace("</figcaption></figure>", f" {wake}</figcaption></figure>")
         parts = [
             source("base.js"),
+            *(source(f"{each}.js") for each in self.needs),
             source(f"{self.name}.js"),
             f'wake("{self.identity}", explore, {self.data});',
         ]
@@ -56,12 +59,15 @@ class Explorable(Picture):
         return f"{figure}\n<style>\n{source('base.css')}</style>\n<script>\n{script}\n</script>"
 
 
-def explorable(ax: Axes, name: str, data: Mapping[str, Any], caption: str) -> Explorable:
+def explorable(
+    ax: Axes, name: str, data: Mapping[str, Any], caption: str, *, needs: tuple[str, ...] = ()
+) -> Explorable:
     """Make the figure that holds `ax` movable by the script `name`.js with these data.
 
     Parameters: ax as for `course_lib.figures.show`; data: numbers, strings, lists and arrays; caption: what
-    the reader may move and what to watch. Returns: the display object. Its id comes from name and data and
-    from how many equal ones this process has made, so that a fresh kernel writes the same bytes again.
+    the reader may move and what to watch; needs: names of further scripts that `name`.js builds on. Returns:
+    the display object. Its id comes from name and data and from how many equal ones this process has made, so
+    that a fresh kernel writes the same bytes again.
     """
     if not caption:
         raise ValueError("caption: expected a line that says what to move, got none")
@@ -71,7 +77,7 @@ def explorable(ax: Axes, name: str, data: Mapping[str, Any], caption: str) -> Ex
     _ISSUED[identity] += 1
     if _ISSUED[identity] > 1:
         identity += f"-{_ISSUED[identity]}"
-    return Explorable(picture.png, picture.alt, picture.text, picture.caption, name, text, identity)
+    return Explorable(picture.png, picture.alt, picture.text, picture.caption, name, text, identity, needs)
 
 
 def in_script(data: Mapping[str, Any]) -> str:

@@ -115,9 +115,7 @@ function explore(stage, data) {
       title.textContent = name;
       reason.textContent = why;
       svg.setAttribute("aria-label", `Heat map of weights, ${name}, a row per query and a column per key`);
-      weights.forEach((own, i) =>
-        own.forEach((weight, j) => cells[i][j].setAttribute("fill", weightColour(weight).fill)),
-      );
+      weights.forEach((own, i) => own.forEach((weight, j) => paint(cells[i][j], weightColour(weight).fill)));
       frame.setAttribute("y", top + row * cell - 1.5);
     };
     return { svg, draw };
@@ -192,4 +190,9 @@ function explore(stage, data) {
     return state.heads === reasons.length ? reasons[h] : "";
   }
   update({});
+}
+
+/** Colour a square, if it has another colour so far. */
+function paint(square, fill) {
+  if (square.getAttribute("fill") !== fill) square.setAttribute("fill", fill);
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 
-from course_lib import attention, explore, sentence_heads
+from course_lib import attention, explore, recall, recall_ensemble, sentence_heads
 from course_lib.explore import scaling, smoothing
 from course_lib.heads import split_heads
 from course_lib.torch_attention import masked_softmax
@@ -124,6 +125,48 @@ def heads_in_python(page: Numbers) -> Numbers:
     return {name: tensor.numpy() for name, tensor in found.items()}
 
 
+def recall_training() -> explore.Explorable:
+    return explore.recall_training(recall_ensemble.seeded_starts([131], scale=0.2), update=10)
+
+
+@cache
+def layers() -> list[recall.Ensemble]:
+    """The layer of the example before its first update and after each."""
+    kept: list[recall.Ensemble] = []
+    start, batch = (
+        recall_ensemble.seeded_starts([131], scale=0.2),
+        recall.make_batch(*recall.training_examples()),
+    )
+    keep = lambda _, model: kept.append(recall.Ensemble(*(each.clone() for each in model)))  # noqa: E731
+    recall.train(start, batch, 200, 0.03, watch=keep)
+    return kept
+
+
+@cache
+def losses(examples: Callable[[], tuple[list[str], list[str]]]) -> list[float]:
+    batch = recall.make_batch(*examples())
+    logits = [recall.forward(layer, batch)[0] for layer in layers()]
+    return [float(recall.recall_losses(each, batch.targets)) for each in logits]
+
+
+def recall_training_in_python(page: Numbers) -> Numbers:
+    model = layers()[page["update"]]
+    text = recall.make_batch([" ".join(page["words"])], ["red"])
+    logits, weights = recall.forward(model, text)
+    curves = {"training": losses(recall.training_examples), "validation": losses(recall.validation_examples)}
+    for name, values in curves.items():
+        np.testing.assert_allclose(page["losses"][name], values, rtol=0, atol=1e-9)
+    for name, values in model._asdict().items():
+        np.testing.assert_allclose(
+            page["model"][name], values.numpy()[0].reshape(-1, values.shape[-1]), atol=1e-9
+        )
+    return {
+        "scores": recall.recall_scores(model, text)[0, 0].numpy(),
+        "weights": weights[0, 0].numpy(),
+        "probabilities": logits[0, 0].softmax(dim=0).numpy(),
+    }
+
+
 EXAMPLES: dict[str, tuple[Callable[[], explore.Explorable], Callable[[Numbers], Numbers]]] = {
     "soft_lookup": (soft_lookup, soft_lookup_in_python),
     "kernel_smoother": (kernel_smoother, kernel_smoother_in_python),
@@ -131,4 +174,5 @@ EXAMPLES: dict[str, tuple[Callable[[], explore.Explorable], Callable[[Numbers], 
     "width_sweep": (width_sweep, width_sweep_in_python),
     "mask_editor": (mask_editor, mask_editor_in_python),
     "heads": (heads, heads_in_python),
+    "recall_training": (recall_training, recall_training_in_python),
 }

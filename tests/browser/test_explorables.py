@@ -8,6 +8,8 @@ import pytest
 from explorables import EXAMPLES, Numbers
 from playwright.sync_api import Locator, Page
 
+from course_lib import recall
+
 every_figure = pytest.mark.parametrize("name", EXAMPLES)
 every_figure_with_sliders = pytest.mark.parametrize(
     "name", [name for name in EXAMPLES if name not in ("soft_lookup", "mask_editor")]
@@ -245,6 +247,61 @@ def test_a_click_on_a_map_chooses_the_query_and_a_quiet_reason_frees_the_full_wi
     page.mouse.click(box["x"] + 4, box["y"] + 4)
     assert assert_numbers_agree(figure, "heads")["row"] == 1
     assert figure.get_by_role("combobox", name="query").input_value() == "1"
+
+
+def test_all_updates_of_a_run_are_those_of_pytorch_and_move_with_the_losses(page: Page) -> None:
+    figure = put(page, "recall_training")
+    assert assert_numbers_agree(figure, "recall_training")["update"] == 10
+    slider = figure.get_by_role("slider", name="update")
+    slider.focus()
+    for key, update in (("End", 200), ("Home", 0), ("ArrowRight", 1)):
+        page.keyboard.press(key)
+        assert assert_numbers_agree(figure, "recall_training")["update"] == update
+    box = figure.get_by_role("img", name="Training and validation loss").bounding_box()
+    page.mouse.move(box["x"] + 0.2 * box["width"], box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 100, steps=3)
+    page.mouse.up()
+    found = assert_numbers_agree(figure, "recall_training")
+    assert 80 < found["update"] < 100
+    assert slider.input_value() == str(found["update"])
+
+
+def test_a_text_of_ones_own_is_read_by_the_layer_of_that_update(page: Page) -> None:
+    figure = put(page, "recall_training")
+    field = figure.get_by_label("reads")
+    figure.get_by_role("slider", name="update").focus()
+    page.keyboard.press("End")
+    field.fill("black . So the players wear")
+    found = assert_numbers_agree(figure, "recall_training")
+    assert np.argmax(found["weights"]) == 0
+    assert np.argmax(found["probabilities"]) == recall.VOCABULARY["black"]
+    figure.get_by_role("combobox", name="text").select_option(label="blue, 21 tokens, validation")
+    found = assert_numbers_agree(figure, "recall_training")
+    assert len(found["words"]) == 21
+    assert field.input_value() == " ".join(found["words"])
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("The team colour is green", '"green" is not in this layer\'s vocabulary. Choose among'),
+        ("So The Players wear", '"Players" is not in this layer\'s vocabulary. Did you mean "players"?'),
+        ("The team colour is red. So", "put a space before it"),
+        ("   ", "at least one token"),
+        ("the " * 31, "At most 30 tokens"),
+    ],
+)
+def test_words_that_the_layer_cannot_read_are_named_kindly(page: Page, typed: str, said: str) -> None:
+    figure = put(page, "recall_training")
+    field, before = figure.get_by_label("reads"), figure.evaluate("(figure) => figure.numbers.words")
+    field.fill(typed)
+    assert said in figure.locator(".explorable-line").inner_text()
+    assert field.get_attribute("aria-invalid") == "true"
+    assert assert_numbers_agree(figure, "recall_training")["words"] == before
+    field.fill("So the players wear")
+    assert field.get_attribute("aria-invalid") == "false"
+    assert assert_numbers_agree(figure, "recall_training")["problem"] == ""
 
 
 @every_figure
