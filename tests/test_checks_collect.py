@@ -275,6 +275,14 @@ def test_a_changed_tensor_is_seen() -> None:
     assert _record("def f(x):\n    return x.add_(1)", torch.ones(3))["changed"] == ["x"]
 
 
+@pytest.mark.parametrize(
+    ("change", "given"), [("x.sort()", ["b", "a"]), ("x.append(1)", [1]), ("x.setdefault('b', 2)", {"a": 1})]
+)
+def test_a_changed_list_or_dict_is_seen(change: str, given: object) -> None:
+    assert _record(f"def f(x):\n    {change}\n    return 1.0", given)["changed"] == ["x"]
+    assert _record("def f(x):\n    return len(x)", given)["changed"] == []
+
+
 def test_reading_an_input_is_no_change() -> None:
     code = "def f(x):\n    x = x.copy()\n    x += 1\n    return x"
     assert _record(code, np.array([np.nan, 1.0, -0.0]))["changed"] == []

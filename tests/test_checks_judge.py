@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -453,3 +454,16 @@ def test_what_cannot_be_read_says_so() -> None:
 def test_differences_within_the_tolerance_are_rounding(difference: float) -> None:
     body = f"w = scores / total; w[0, :2] += [{difference}, {-difference}]; return w"
     assert _verdict(_shares(body)).points == 3.0
+
+
+def test_a_behaviour_may_compare_values_in_its_own_way() -> None:
+    def above_the_right_ones(arguments: dict, outputs: dict, reference: dict) -> str | None:
+        return None if (outputs["rest"] > reference["rest"]).all() else "too small."
+
+    (case,) = SPLIT.behaviours[0].cases
+    own = Behaviour("own", "larger", 1, cases=(case,), compare=above_the_right_ones)
+    exercise = replace(SPLIT, behaviours=(*SPLIT.behaviours, own))
+    larger = RIGHT.replace("scores / parts", "scores / parts + 1")
+    assert _verdict(larger, exercise, "own").failed is None
+    assert _verdict(larger, exercise, "ordinary").failed == "value"
+    assert "too small." in _verdict(RIGHT, exercise, "own").sentence

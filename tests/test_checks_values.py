@@ -110,6 +110,16 @@ def test_an_entry_is_built_with_its_own_arguments() -> None:
     assert decode(record).random() == np.random.default_rng(3).random()
 
 
+@given(st.dictionaries(st.text(max_size=50), st.integers(-(2**63) + 1, 2**63 - 1), max_size=9))
+def test_a_dict_of_text_to_whole_numbers_comes_back_in_its_order(value: dict[str, int]) -> None:
+    assert list(decode(_through_json(value)).items()) == list(value.items())
+
+
+def test_a_dict_that_a_function_returns_is_named_in_words() -> None:
+    got = receive(_through_json({"red": 4}))
+    assert (got.kind, got.value) == ("other", "a value of type dict")
+
+
 class _Hostile:
     """An object that objects to being looked at."""
 
@@ -149,6 +159,9 @@ UNREADABLE = {
     "a whole number too large to read": lambda: 10**5000,
     "a whole number too large to read, though below 0": lambda: -(2**63),
     "a list with too much in it": lambda: [0] * (MAX_ITEMS + 1),
+    "a value of type dict, of other things": lambda: {"a": [1]},
+    "a value of type dict, of truths": lambda: {"a": True},
+    "a value of type dict, too large": lambda: {str(key): key for key in range(MAX_ITEMS + 1)},
     "a value of type generator": lambda: (each for each in "ab"),
 }
 
@@ -251,6 +264,15 @@ def test_a_record_that_lies_is_refused(name: str) -> None:
 def test_an_output_cannot_claim_to_be_an_argument_that_is_built() -> None:
     with pytest.raises(BadRecord):
         receive(encode(Entry("generator", {"seed": 3})))
+
+
+@pytest.mark.parametrize(
+    ("keys", "values"),
+    [("ab", [1, 2]), (["a"], [1, 2]), (["a"], ["b"]), ([1], [1]), (["a"], [True]), (["a"], None)],
+)
+def test_mappings_that_lie_are_refused(keys: object, values: object) -> None:
+    with pytest.raises(BadRecord):
+        decode({"kind": "mapping", "keys": keys, "values": values})
 
 
 def test_entries_that_lie_are_refused() -> None:

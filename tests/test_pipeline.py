@@ -42,6 +42,10 @@ MISTAKES = {
         "    return X.reshape(B, num_heads, L, D // num_heads)",
         "its second row is the second piece of token 0",
     ),
+    "06_colour_recall": (
+        "def encode(text, vocabulary):\n    return [list(vocabulary).index(token) for token in text.split()]",
+        "You number the tokens yourself",
+    ),
 }
 
 

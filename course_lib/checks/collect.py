@@ -79,7 +79,7 @@ def _record(function: Any, call: Json, parameters: list[str]) -> Json:
     record["changed"] = [
         name
         for name, value, argument in zip(names, values, arguments, strict=True)
-        if argument["kind"] in ("array", "tensor") and encode(value) != argument
+        if argument["kind"] in ("array", "tensor", "list", "mapping") and encode(value) != argument
     ]
     if call["twice"]:
         again = _outcome(function, [decode(argument) for argument in arguments])

@@ -80,6 +80,8 @@ def _rungs(
     name = exercise.function
     if behaviour.returns is not None:
         exercise = replace(exercise, returns=behaviour.returns)
+    if behaviour.compare is not None:
+        exercise = replace(exercise, compare=behaviour.compare)
     missing = bundle["missing"]
     yield "exists", existence(name, missing)
     yield "takes these arguments", signature_fits(name, exercise.parameters, missing)

@@ -7,14 +7,13 @@ in the student's kernel as `collect` does, so it decides nothing.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
+from . import probes_training
+from .parameters import Wrong, load_parameters, sequence
+
 Probe = Callable[..., Any]
-
-
-class Wrong(Exception):
-    """What a probe found out of place; the message is a sentence for the student."""
 
 
 def parameters_of(name: str) -> list[str] | None:
@@ -41,7 +40,7 @@ def with_gradients(function: Probe, *values: Any) -> tuple[Any, ...]:
     outputs = returned if isinstance(returned, (tuple, list)) else (returned,)
     if not all(isinstance(output, torch.Tensor) for output in outputs):
         raise Wrong("Return PyTorch tensors: gradients flow through nothing else.")
-    total = sum((output * _sequence(output)).sum() for output in outputs)
+    total = sum((output * sequence(output)).sum() for output in outputs)
     if not (isinstance(total, torch.Tensor) and total.requires_grad):
         raise Wrong(
             "No gradient flows from the result back to the inputs. Does a step leave PyTorch, or detach?"
@@ -56,27 +55,6 @@ def with_mode(function: Probe, layer: Any, X: Any) -> tuple[Any, bool]:
     """The answer about a layer, and whether the layer is in training mode afterwards."""
     answer = function(layer, X)
     return answer, bool(getattr(layer, "training", False))
-
-
-def load_parameters(module: Any, values: Mapping[str, Any]) -> None:
-    """Give a module's parameters the values of that name.
-
-    Raises: Wrong when it is no module, or its parameters have other names or shapes.
-    """
-    import torch
-
-    if not isinstance(module, torch.nn.Module):
-        raise Wrong(f"The class must be an nn.Module; yours makes a {type(module).__name__}.")
-    own = dict(module.named_parameters())
-    if set(own) != set(values):
-        raise Wrong(f"Its parameters must be {_listed(values)}; yours are {_listed(own) or 'none'}.")
-    for name, value in values.items():
-        if own[name].shape != value.shape:
-            wanted, came = tuple(value.shape), tuple(own[name].shape)
-            raise Wrong(f"The parameter {name} must have shape {wanted}; yours has {came}.")
-    with torch.no_grad():
-        for name, value in values.items():
-            own[name].copy_(value)
 
 
 def attention_module(
@@ -122,7 +100,7 @@ def attention_module_with_gradients(
     output, weights = returned
     if not isinstance(output, torch.Tensor) or not output.requires_grad:
         raise Wrong("No gradient flows from the output back. Does a step leave PyTorch, or detach?")
-    (output * _sequence(output)).sum().backward()
+    (output * sequence(output)).sum().backward()
     gradients = {name: parameter.grad for name, parameter in module.named_parameters()}
     without = [name for name, gradient in gradients.items() if gradient is None]
     if without:
@@ -135,20 +113,9 @@ def _stored(**matrices: Any) -> dict[str, Any]:
     return {f"{name}.weight": matrix for name, matrix in matrices.items()}
 
 
-def _listed(names: Mapping[str, Any]) -> str:
-    return ", ".join(sorted(names))
-
-
-def _sequence(output: Any) -> Any:
-    """Different numbers between -1 and 1, in the shape of a tensor."""
-    import torch
-
-    return torch.cos(1.0 + torch.arange(output.numel(), dtype=output.dtype)).reshape(output.shape)
-
-
 PROBES: dict[str, Probe] = {
     "attention_module": attention_module,
     "attention_module_with_gradients": attention_module_with_gradients,
     "with_gradients": with_gradients,
     "with_mode": with_mode,
-}
+} | probes_training.PROBES

@@ -68,7 +68,8 @@ class Behaviour:
     title: what a student reads. properties: what must hold, with a sentence when it does not, before values
     are compared. unchanged: inputs must be left as they were, and a second call must give the same.
     probe: the name of the probe that calls the function, where a plain call does not show what is judged; the
-    arguments of the cases are then the probe's. returns: what comes back, if other than for the exercise.
+    arguments of the cases are then the probe's. returns, compare: what comes back, and how values are judged,
+    if other than for the exercise.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Behaviour:
     unchanged: bool = False
     probe: str | None = None
     returns: tuple[Returned, ...] | None = None
+    compare: Comparison | None = None
 
     @property
     def slug(self) -> str:

@@ -13,6 +13,8 @@ from torch import Tensor, nn
 
 from course_lib.torch_attention import masked_attention
 
+from .torch_recall import RecallModel
+
 Layer = Callable[[Tensor], Tensor]
 
 
@@ -70,7 +72,7 @@ class DropoutLayer(nn.Module):
         return self.attend(self.dropout(X))
 
 
-LAYERS: dict[str, Callable[..., Layer]] = {
+LAYERS: dict[str, Callable[..., Layer | RecallModel]] = {
     "torch_row_layer": row_layer,
     "torch_running_sum_layer": running_sum_layer,
     "torch_mixing_layer": mixing_layer,
@@ -79,4 +81,5 @@ LAYERS: dict[str, Callable[..., Layer]] = {
     "torch_normalised_first_layer": normalised_first_layer,
     "torch_sequence_norm_layer": sequence_norm_layer,
     "torch_dropout_layer": DropoutLayer,
+    "torch_recall_model": RecallModel,
 }

@@ -85,6 +85,8 @@ def _encode(value: Any, depth: int, room: _Room) -> Json:
         return _encode_array(array, "tensor", room)
     if isinstance(value, (tuple, list)):
         return _encode_items(value, depth, room)
+    if type(value) is dict and _is_mapping(value, room):
+        return {"kind": "mapping", "keys": list(value), "values": list(value.values())}
     return _other(f"a value of type {type(value).__name__}")
 
 
@@ -101,6 +103,16 @@ def _encode_items(value: Any, depth: int, room: _Room) -> Json:
     if depth >= MAX_DEPTH or len(value) > MAX_ITEMS or not room.take(64):
         return _other(f"a {kind} with too much in it")
     return {"kind": kind, "items": [_encode(each, depth + 1, room) for each in value]}
+
+
+def _is_mapping(value: dict[Any, Any], room: _Room) -> bool:
+    """Whether it is a small dict of text to whole numbers, the only one that has an encoding."""
+    return (
+        len(value) <= MAX_ITEMS
+        and all(type(key) is str and type(number) is int for key, number in value.items())
+        and all(abs(number) < 2**63 for number in value.values())
+        and room.take(sum(64 + len(key) for key in value))
+    )
 
 
 def _other(words: str) -> Json:
@@ -121,6 +133,8 @@ def decode(record: Json, depth: int = 0) -> Any:
     if kind in ("tuple", "list"):
         items = [decode(each, depth + 1) for each in _items(record, depth)]
         return tuple(items) if kind == "tuple" else items
+    if kind == "mapping":
+        return _mapping(record)
     if kind == "entry":
         from .entries import build
 
@@ -143,6 +157,8 @@ def receive(record: Json, depth: int = 0) -> Received:
         return Received(*_plain(record.get("value")))
     if kind in ("tuple", "list"):
         return Received(kind, [receive(each, depth + 1) for each in _items(record, depth)])
+    if kind == "mapping":  # an argument only: no exercise returns one
+        return Received("other", "a value of type dict")
     if kind == "other" and isinstance(record.get("type"), str):
         return Received("other", readable(record["type"], 80))
     raise BadRecord(f"unknown kind {kind!r}")
@@ -182,6 +198,20 @@ def _items(record: Json, depth: int) -> list[Json]:
     if not isinstance(items, list) or len(items) > MAX_ITEMS or depth >= MAX_DEPTH:
         raise BadRecord("a tuple or list without items, or with too many")
     return items
+
+
+def _mapping(record: Json) -> dict[str, int]:
+    """A small dict of text to whole numbers, in the order that it had."""
+    keys, values = record.get("keys"), record.get("values")
+    if (
+        not isinstance(keys, list)
+        or not isinstance(values, list)
+        or not len(keys) == len(values) <= MAX_ITEMS
+    ):
+        raise BadRecord("a mapping without as many keys as values, or with too many")
+    if not all(type(key) is str for key in keys) or not all(type(value) is int for value in values):
+        raise BadRecord("a mapping of something else than text to whole numbers")
+    return dict(zip(keys, values, strict=True))
 
 
 def _plain(value: Any) -> tuple[str, Any]:

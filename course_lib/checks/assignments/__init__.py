@@ -12,6 +12,7 @@ MODULES = {
     "03_scaling": "scaling",
     "04_masking": "masking",
     "05_multi_head": "multi_head",
+    "06_colour_recall": "colour_recall",
 }
 
 
