@@ -10,13 +10,14 @@ from course_lib import notebooks
 from prose import links, target, words
 
 ROOT = Path(__file__).resolve().parents[1]
-CHAPTERS = sorted(ROOT.glob("notebooks/*.ipynb"))
+CHAPTERS = sorted(ROOT.glob("notebooks/0*.ipynb"))
+GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
 EXERCISES = sorted(ROOT.glob("exercises/*/*.ipynb"))
 MAX_CODE_LINES, MAX_WORDS = 25, 80
 
 each_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 each_notebook = pytest.mark.parametrize(
-    "path", [*CHAPTERS, *EXERCISES], ids=lambda path: f"{path.parent.name}-{path.stem}"
+    "path", [*CHAPTERS, GLOSSARY, *EXERCISES], ids=lambda path: f"{path.parent.name}-{path.stem}"
 )
 
 
@@ -64,11 +65,47 @@ def test_it_says_where_people_go_wrong_what_next_and_its_references(path):
 
 @each_chapter
 def test_it_asks_for_predictions_has_self_check_questions_and_one_figure_to_move(path):
-    shown = [output.get("data", {}) for _, output in notebooks.outputs(notebooks.read(path))]
+    outputs = notebooks.outputs(notebooks.read(path))
+    shown = [output.get("data", {}) for cell, output in outputs if "-closing-" not in cell.id]
     first_lines = [data.get("text/plain", "").split("\n")[0] for data in shown]
     assert 4 <= sum(line.startswith("Check yourself:") for line in first_lines) <= 6
     assert sum(line.startswith("Predict:") for line in first_lines) >= 3
     assert sum("<script" in data.get("text/html", "") for data in shown) >= 1
+
+
+def test_the_last_chapter_closes_with_a_question_on_each_chapter():
+    outputs = notebooks.outputs(notebooks.read(CHAPTERS[-1]))
+    asked = [output["data"]["text/plain"] for cell, output in outputs if "-closing-" in cell.id]
+    for number in range(1, len(CHAPTERS) + 1):
+        assert any(text.startswith(f"Check yourself: Chapter {number}.") for text in asked), number
+
+
+@each_chapter
+def test_each_chapter_leads_to_the_glossary(path):
+    (what_next,) = [
+        cell.source for cell in cells(path, "markdown") if cell.source.startswith("## What next?")
+    ]
+    assert GLOSSARY.name in links(what_next)
+
+
+def test_the_glossary_is_text_and_links_each_term_to_a_heading_of_a_chapter():
+    glossary = notebooks.read(GLOSSARY)
+    assert {cell.cell_type for cell in glossary.cells} == {"markdown"}
+    terms = [line for cell in glossary.cells for line in cell.source.splitlines() if line.startswith("- **")]
+    assert len(terms) >= 50
+    headings = {path.name: set(headings_of(path)) for path in CHAPTERS}
+    linked = set()
+    for term in terms:
+        (found,) = re.findall(r"\]\(([^)#]+)#([^)]+)\)", term)
+        assert found[1] in headings[found[0]], term
+        linked.add(found[0])
+    assert linked == set(headings)
+
+
+def headings_of(path):
+    """The anchors of a notebook's headings, as JupyterLab makes them: hyphens for spaces."""
+    prose = "\n".join(cell.source for cell in cells(path, "markdown"))
+    return [heading.replace(" ", "-") for heading in re.findall(r"^#+ (.+)$", prose, flags=re.MULTILINE)]
 
 
 @each_chapter

@@ -10,7 +10,7 @@ from course_lib import notebooks, quiz
 from prose import decimals, quoted_facts, supports, unsupported
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
-CHAPTERS = sorted(FOLDER.glob("*.ipynb"))
+CHAPTERS = sorted(FOLDER.glob("0*.ipynb"))
 FACTS = quoted_facts((FOLDER / "quoted_facts.md").read_text(encoding="utf-8"))
 
 

@@ -2,6 +2,7 @@
 
 from .base import Picture, describe, new_axes, show, table
 from .heads import growth, head_maps, head_places
+from .limits import block_parts, distance_curves, pair_floor
 from .lookup import key_plane, lookup_planes, smoothers, value_plane, weight_curves
 from .masking import floor_curves, mask_panels, weight_panels
 from .projections import feature_table, feature_tables, moved_points, temperature_curves
@@ -12,7 +13,9 @@ from .tables import heat_map, weight_bars
 __all__ = [
     "Picture",
     "before_after",
+    "block_parts",
     "describe",
+    "distance_curves",
     "feature_table",
     "feature_tables",
     "final_losses",
@@ -27,6 +30,7 @@ __all__ = [
     "mask_panels",
     "moved_points",
     "new_axes",
+    "pair_floor",
     "prefix_rows",
     "score_histogram",
     "share_intervals",
