@@ -66,7 +66,7 @@ def _raised(call: Call, error: Json, reveal: bool) -> str:
     if kind == "Refused" and re.fullmatch(r"it calls [\w.]+; [\w ]+", message):
         return f"Not your own work yet: {message}."
     if kind == "Wrong":
-        return f"{place(call, reveal)} {message}" if reveal else message
+        return f"{place(call, reveal).removesuffix(',')}: {message}" if reveal else message
     if kind == "KeyboardInterrupt":
         return f"{place(call, reveal)} it was stopped before it came to an end. Is there a loop without end?"
     if not reveal:  # an error of the student's own could tell the input

@@ -655,7 +655,7 @@ MODELS = (
         fails=("start",),
         behaviour="start",
         case="large tables",
-        question="the standard deviation of embedding is not the scale",
+        question="The standard deviation of embedding is",
     ),
     wrong(
         RIGHT_MODEL,
@@ -666,7 +666,7 @@ MODELS = (
         fails=("start",),
         behaviour="start",
         case="large tables",
-        question="the standard deviation of embedding is not the scale",
+        question="The standard deviation of embedding is",
     ),
     wrong(
         RIGHT_MODEL,
@@ -688,7 +688,7 @@ MODELS = (
         fails=("start",),
         behaviour="start",
         case="large tables",
-        question="the standard deviation of W_v is not the scale",
+        question="The standard deviation of W_v is",
     ),
     wrong(
         RIGHT_MODEL,
@@ -724,7 +724,7 @@ MODELS = (
         fails=("start",),
         behaviour="start",
         case="large tables",
-        question="two tables of one model start with the same numbers",
+        question="Two tables of one model start with the same numbers",
     ),
     wrong(
         RIGHT_MODEL,
@@ -738,7 +738,7 @@ MODELS = (
         fails=("start",),
         behaviour="start",
         case="large tables",
-        question="the bias must start at 0",
+        question="The bias must start at 0",
     ),
     wrong(
         RIGHT_MODEL,
