@@ -25,6 +25,11 @@ EXAMPLES = {
     "soft_lookup": lambda: explore.soft_lookup(KEYS, VALUES, [1, 0]),
     "kernel_smoother": lambda: explore.kernel_smoother([0, 1, 2, 4], [1, 0, 2, 1], width=0.5, neighbours=2),
     "query_row": lambda: explore.query_row(["a", "b"], [[1, 0, 2], [0, 1, 0]], [[1, 0, 1], [0, 1, 3]], row=1),
+    "recent_colour": lambda: explore.recent_colour(
+        ["red", ".", "blue", "wear"],
+        *(np.eye(4), np.eye(4)[::-1], np.ones((4, 2)), np.eye(4)[:, :2], 3 * np.eye(4)[:, [0, 2]]),
+        *(["red", "blue"], (0, 2)),
+    ),
     "width_sweep": lambda: explore.width_sweep(np.random.default_rng(0), draws=20),
     "heads": lambda: explore.heads(["a", "b"], np.eye(8)[:2], np.eye(8)[:2], row=1),
     "recall_training": lambda: explore.recall_training(recall_start(), updates=5),

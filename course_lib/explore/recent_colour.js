@@ -51,9 +51,9 @@ function explore(stage, data) {
     return { svg, draw };
   }
   const narrow = room < 640;
-  const across = narrow ? room : room * 0.72;
+  const across = narrow ? room : room * 0.7;
   const looks = chart("Weights of the last token", tokens, across, "#d55e00");
-  const says = chart("Probability of the next token", answers, narrow ? room : room - across, "#0072b2");
+  const says = chart("Probability of the next token", answers, narrow ? room : room * 0.24, "#0072b2");
   const listed = numberTable("Numbers of this order", ["token", "score", "weight"]);
   const start = shares.indexOf(data.share);
   const turn = slider({

@@ -167,6 +167,36 @@ def recall_training_in_python(page: Numbers) -> Numbers:
     }
 
 
+RECENT = {
+    "tokens": ["red", "is", "blue", ".", "wear"],
+    "token_rows": np.random.default_rng(8).standard_normal((5, 4)),
+    "position_rows": np.random.default_rng(9).standard_normal((5, 4)),
+    "W_q": np.random.default_rng(10).standard_normal((4, 3)),
+    "W_k": np.random.default_rng(11).standard_normal((4, 3)),
+    "value_logits": np.random.default_rng(12).standard_normal((5, 3)),
+    "answers": ["red", "blue", "black"],
+    "places": (0, 2),
+}
+
+
+def recent_colour() -> explore.Explorable:
+    return explore.recent_colour(**RECENT)
+
+
+def recent_colour_in_python(page: Numbers) -> Numbers:
+    def read(swapped: bool) -> tuple[np.ndarray, np.ndarray, float]:
+        rows = [2, 1, 0, 3, 4] if swapped else [0, 1, 2, 3, 4]
+        X = RECENT["token_rows"][rows] + page["share"] * RECENT["position_rows"]
+        queries, keys = X[-1:] @ RECENT["W_q"], X @ RECENT["W_k"]
+        output, weights = attention.attention(queries, keys, RECENT["value_logits"][rows])
+        probabilities = attention.softmax(output[0])
+        return weights[0], probabilities, -np.log(probabilities[0 if swapped else 1])
+
+    weights, probabilities, loss = read(page["swapped"])
+    pair = (loss + read(not page["swapped"])[2]) / 2
+    return {"weights": weights, "probabilities": probabilities, "loss": pair}
+
+
 EXAMPLES: dict[str, tuple[Callable[[], explore.Explorable], Callable[[Numbers], Numbers]]] = {
     "soft_lookup": (soft_lookup, soft_lookup_in_python),
     "kernel_smoother": (kernel_smoother, kernel_smoother_in_python),
@@ -175,4 +205,5 @@ EXAMPLES: dict[str, tuple[Callable[[], explore.Explorable], Callable[[Numbers], 
     "mask_editor": (mask_editor, mask_editor_in_python),
     "heads": (heads, heads_in_python),
     "recall_training": (recall_training, recall_training_in_python),
+    "recent_colour": (recent_colour, recent_colour_in_python),
 }

@@ -372,3 +372,18 @@ def test_no_animation_for_readers_who_asked_for_less_motion(page: Page) -> None:
     assert page.evaluate(duration) == "0.4s"
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(duration) == "0s"
+
+
+def test_exchanged_colours_give_one_answer_until_positions_are_turned_up(page: Page) -> None:
+    figure = put(page, "recent_colour")
+    first = assert_numbers_agree(figure, "recent_colour")
+    figure.get_by_role("button", name="Exchange the two colours").click()
+    exchanged = assert_numbers_agree(figure, "recent_colour")
+    assert exchanged["swapped"] is True
+    np.testing.assert_allclose(exchanged["probabilities"], first["probabilities"], atol=1e-12)
+    figure.locator("input[type=range]").focus()
+    page.keyboard.press("End")
+    with_positions = assert_numbers_agree(figure, "recent_colour")
+    figure.get_by_role("button", name="Exchange the two colours").click()
+    back = assert_numbers_agree(figure, "recent_colour")
+    assert np.abs(np.subtract(back["probabilities"], with_positions["probabilities"])).max() > 0.01
