@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from nbformat import v4
@@ -185,11 +186,115 @@ def test_without_a_memory_of_the_release_every_answer_counts(course):
     assert "2 answers carried over, 0 cells" in Workspace(course).update(NAME, NOW)
 
 
+def answer_softmax(student_file):
+    cells = first_release()
+    cells[1].source = "def softmax(scores): ..."
+    write(student_file, cells)
+
+
+def interrupt_after(monkeypatch, files):
+    """Let so many files be put in their place, and interrupt the next one."""
+    replace, left = Path.replace, iter(range(files))
+
+    def replace_or_stop(path, target):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", replace_or_stop)
+
+
+@pytest.mark.parametrize("files", range(4))
+def test_an_interrupted_update_loses_no_answer_and_the_next_one_ends_it(
+    course, student_file, monkeypatch, files
+):
+    answer_softmax(student_file)
+    release_again(course)
+    (course / f"exercises/{NAME}/points.csv").write_text("3,4\n", encoding="utf-8")
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, files)
+        with pytest.raises(KeyboardInterrupt):
+            Workspace(course).update(NAME, NOW)
+    assert "def softmax(scores): ..." in sources(student_file)
+    Workspace(course).update(NAME, NOW)
+    expected = [cell.source for cell in second_release()]
+    expected[2] = "def softmax(scores): ..."
+    assert sources(student_file) == expected
+    assert (student_file.parent / "points.csv").read_text(encoding="utf-8") == "3,4\n"
+    assert not Workspace(course).changed(NAME)
+
+
+def test_the_memory_of_the_release_follows_a_file_that_went(course, student_file):
+    (course / f"exercises/{NAME}/points.csv").unlink()
+    Workspace(course).update(NAME, NOW)
+    assert not Workspace(course).changed(NAME)
+
+
+def test_a_notebook_that_is_missing_is_put_back_beside_the_other_files(course, student_file):
+    renamed = student_file.rename(student_file.with_name("mine.ipynb"))
+    renamed.write_text("mine", encoding="utf-8")
+    (student_file.parent / "points.csv").write_text("my,own\n", encoding="utf-8")
+    said = f"work/{NAME}/{NAME}.ipynb was missing: put back; other notebooks there: mine.ipynb"
+    assert Workspace(course).prepare() == [said]
+    assert sources(student_file) == [cell.source for cell in first_release()]
+    assert renamed.read_text(encoding="utf-8") == "mine"
+    assert (student_file.parent / "points.csv").read_text(encoding="utf-8") == "my,own\n"
+    assert Workspace(course).prepare() == []
+
+
+def test_update_puts_a_missing_notebook_back_at_the_present_release(course, student_file):
+    student_file.unlink()
+    said = f"work/{NAME}/{NAME}.ipynb was missing: put back"
+    assert Workspace(course).update(NAME, NOW) == said
+    student_file.unlink()
+    release_again(course)
+    done = Workspace(course).update(NAME, NOW)
+    assert done.startswith(f"{said}; work/{NAME} updated: 0 answers carried over")
+    assert sources(student_file) == [cell.source for cell in second_release()]
+
+
+def test_a_start_that_puts_a_notebook_back_still_announces_the_changed_release(course, student_file):
+    student_file.unlink()
+    release_again(course)
+    put_back, changed = Workspace(course).prepare()
+    assert put_back.endswith("was missing: put back")
+    assert f"course update {NAME}" in changed
+
+
+def test_without_a_memory_a_missing_notebook_comes_from_the_release(course):
+    (course / "work" / NAME).mkdir(parents=True)
+    Workspace(course).prepare()
+    assert sources(course / f"work/{NAME}/{NAME}.ipynb") == [cell.source for cell in first_release()]
+
+
 def test_update_without_a_change_does_nothing(course, student_file, capsys):
-    student_file.write_text("mine", encoding="utf-8")
+    answer_softmax(student_file)
+    before = student_file.read_bytes()
     assert main(["update", NAME]) == 0
     assert capsys.readouterr().out == f"work/{NAME} is up to date\n"
-    assert student_file.read_text(encoding="utf-8") == "mine"
+    assert student_file.read_bytes() == before
+
+
+@pytest.mark.parametrize("word", [f"work/{NAME}", f"work/{NAME}/", f"./work/{NAME}/{NAME}.ipynb"])
+def test_update_takes_a_path_as_well_as_a_name(course, student_file, capsys, word):
+    assert main(["update", word]) == 0
+    assert capsys.readouterr().out == f"work/{NAME} is up to date\n"
+
+
+def test_update_takes_the_current_folder(course, student_file, monkeypatch, capsys):
+    monkeypatch.chdir(student_file.parent)
+    assert main(["update", "."]) == 0
+    assert capsys.readouterr().out == f"work/{NAME} is up to date\n"
+
+
+def test_an_unreadable_copy_is_named_when_the_release_is_unchanged_too(course, student_file, capsys):
+    student_file.write_text("mine", encoding="utf-8")
+    assert main(["update", NAME]) == 2
+    assert f"{NAME}.ipynb is not a notebook that can be read" in capsys.readouterr().err
+    student_file.unlink()
+    student_file.mkdir()
+    assert main(["update", NAME]) == 2
+    assert f"{NAME}.ipynb is not a notebook that can be read" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"cells": 3}', '{"cells": [1]}'])
