@@ -4,7 +4,12 @@ Without these plug-ins a test cell is worth nothing, so a course that is marked 
 settings gives no points rather than wrong ones.
 """
 
+import os
+import sys
 import warnings
+
+# nbgrader calls the program `alembic` by name: find the one beside this interpreter, activated or not.
+os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
 
 # nbgrader's own session handling makes SQLAlchemy warn once per new submission; the rows are added all the
 # same, which the tests of the gradebook prove. A warning about anything else still shows.
@@ -40,6 +45,10 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.ComputeChecksums",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+
+# A mark scheme stands in the question's cell, which the gradebook keeps whole for formgrader. nbgrader knows
+# such schemes in its task cells alone, which are no cells for an answer, and refuses them elsewhere.
+c.ClearMarkScheme.enforce_metadata = False
 
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.ClearOutput",

@@ -223,3 +223,15 @@ def test_every_behaviour_has_stored_cases_with_answers(name: str) -> None:
             asked = [call["id"] for call in stored.request["calls"]]
             assert asked, (exercise.function, behaviour.name)
             assert asked == [record["id"] for record in stored.reference["calls"]]
+
+
+def test_a_function_that_builds_on_a_wrong_one_names_it_as_a_suspect(capsys) -> None:
+    wrong = "def softmax(scores):\n    return np.exp(scores) / np.exp(scores).sum(axis=0)\n"
+    sharpen = "def sharpen(scores, temperature):\n    return softmax(scores / temperature)\n"
+    call = 'check("sharpen", "ordinary")'
+    value, printed = _run(wrong + sharpen, capsys, call)
+    assert value == 0.0
+    suspect = "  If sharpen calls your softmax: that does not pass its own checks yet. Mend softmax first."
+    assert printed.splitlines()[-1] == suspect
+    _, printed = _run(SOFTMAX + sharpen.replace("/ temp", "* temp"), capsys, call)
+    assert "Mend softmax" not in printed

@@ -16,6 +16,7 @@ BROKEN = (
     "This check did not work ({error}). Restart the kernel and run all cells; if it says so again, "
     "the mistake is the course's: please report it."
 )
+SUSPECT = "  If {function} calls your {name}: that does not pass its own checks yet. Mend {name} first."
 UNMARKED = (
     "No points: this cell is marked by the course's own plug-ins, and they did not run. "
     "Mark with the nbgrader_config.py of the course."
@@ -42,10 +43,14 @@ class Check:
             return 0.0
         try:
             verdict = self._verdict(function, asked, namespace)
+            told = lines(verdict)
+            if verdict.failed is not None and verdict.written:
+                suspects = self._suspects(function, namespace)
+                told += [SUSPECT.format(name=name, function=function) for name in suspects]
         except Exception as error:
             print(BROKEN.format(error=f"{type(error).__name__}: {error}"))
             return 0.0
-        print("\n".join(lines(verdict, asked.name, asked.title)))
+        print("\n".join(told))
         return verdict.points
 
     def _verdict(self, function: str, asked: Behaviour, namespace: MutableMapping[str, Any]) -> Verdict:
@@ -54,7 +59,16 @@ class Check:
             verdict = judge_visible(self.assignment.name, function, presupposed.name, namespace)
             if verdict.failed is not None:
                 break
-        return verdict
+        return verdict.as_part_of(asked)
+
+    def _suspects(self, function: str, namespace: MutableMapping[str, Any]) -> list[str]:
+        """The functions it may call that do not pass their own first check."""
+        named = [self.assignment.exercise(name) for name in self.assignment.exercise(function).predecessors]
+        return [
+            each.function
+            for each in named
+            if judge_visible(self.assignment.name, each.function, each.behaviours[0].name, namespace).failed
+        ]
 
     def collect(self, function: str, behaviour: str) -> float:
         """The place where marking collects outputs. Run by anything else it is worth nothing, and says so."""
@@ -86,9 +100,9 @@ def judge_visible(
     )
 
 
-def lines(verdict: Verdict, behaviour: str, title: str) -> list[str]:
+def lines(verdict: Verdict) -> list[str]:
     """The verdict as lines of text: one for each rung passed, and one for the first that failed."""
-    head = f"{verdict.function}: {title}"
+    head = f"{verdict.function}: {verdict.title}"
     if verdict.failed is None:
         return [
             head,
@@ -97,7 +111,7 @@ def lines(verdict: Verdict, behaviour: str, title: str) -> list[str]:
         ]
     if not verdict.written:
         return [head, f"  … {verdict.sentence}"]
-    first = [f"  First “{verdict.title}”:"] if verdict.behaviour != behaviour else []
+    first = [f"  First “{verdict.within}”:"] if verdict.within else []
     return [
         head,
         *first,

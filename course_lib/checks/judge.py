@@ -7,6 +7,7 @@ inputs left unchanged, value. The first rung that fails is told in one sentence;
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,10 +18,16 @@ from .results import finite, properties_hold, row_sums, shapes, types, unchanged
 from .spec import Behaviour, Exercise, outputs_by_name
 from .values import BadRecord, Json, receive
 
+UNREADABLE = "What the notebook sent back could not be read."
+
 
 @dataclass
 class Verdict:
-    """What the judge says of one behaviour: the rungs passed, and the sentence for the first that failed."""
+    """What the judge says of one behaviour: the rungs passed, and the sentence for the first that failed.
+
+    written: False while the function is still the stub. within: the title of the behaviour that comes first,
+    where it failed in that one.
+    """
 
     function: str
     behaviour: str
@@ -30,11 +37,17 @@ class Verdict:
     failed: str | None = None
     sentence: str = ""
     written: bool = True
+    within: str = ""
 
     @property
     def points(self) -> float:
         """All points of the behaviour, or none."""
         return float(self.max_points) if self.failed is None else 0.0
+
+    def as_part_of(self, asked: Behaviour) -> Verdict:
+        """The same verdict as one on the behaviour asked for, which presupposes this one or is this one."""
+        within = self.title if self.behaviour != asked.name and self.failed is not None else ""
+        return replace(self, behaviour=asked.name, title=asked.title, max_points=asked.points, within=within)
 
 
 def judge(
@@ -62,10 +75,18 @@ def judge(
                 verdict.written = rung != "not written"
                 return verdict
             verdict.passed.append(rung)
-    except Exception:
-        # Only a bundle that collect did not make can lead here, and it must not stop the marking of others.
-        verdict.failed, verdict.sentence = "runs", "What the notebook sent back could not be read."
+    except BadRecord:
+        verdict.failed, verdict.sentence = "runs", UNREADABLE
     return verdict
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """What goes wrong inside comes from a bundle that collect did not make, and is no bug of ours."""
+    try:
+        yield
+    except Exception as error:
+        raise BadRecord(str(error)) from error
 
 
 def _rungs(
@@ -82,19 +103,19 @@ def _rungs(
         exercise = replace(exercise, returns=behaviour.returns)
     if behaviour.compare is not None:
         exercise = replace(exercise, compare=behaviour.compare)
-    missing = bundle["missing"]
-    yield "exists", existence(name, missing)
-    yield "takes these arguments", signature_fits(name, exercise.parameters, missing)
-
-    records = {record["id"]: record for record in bundle["calls"]}
-    if len(records) != len(bundle["calls"]):
-        raise BadRecord("two answers to one call")
     expected = {record["id"]: record for record in reference["calls"]}
-    calls = [ready(exercise, call, records[call["id"]], expected[call["id"]]) for call in request["calls"]]
-    yield from endings(name, calls, reveal, diagnose)
-
-    answered = [call for call in calls if not call.raises]
-    received = [(call, receive(call.record["returned"])) for call in answered]
+    with _reading():
+        missing = bundle["missing"]
+        yield "exists", existence(name, missing)
+        yield "takes these arguments", signature_fits(name, exercise.parameters, missing)
+        records = {record["id"]: record for record in bundle["calls"]}
+        if len(records) != len(bundle["calls"]):
+            raise BadRecord("two answers to one call")
+        wanted = request["calls"]
+        calls = [ready(exercise, call, records[call["id"]], expected[call["id"]]) for call in wanted]
+        yield from endings(name, calls, reveal, diagnose)
+        answered = [call for call in calls if not call.raises]
+        received = [(call, receive(call.record["returned"])) for call in answered]
     yield "type", first(types(exercise, call, got, reveal) for call, got in received)
     outputs = [(call, outputs_by_name(exercise.returns, got)) for call, got in received]
     hint = hint_for(outputs, diagnose)
@@ -109,5 +130,6 @@ def _rungs(
     if behaviour.properties or any(case.across for case in behaviour.cases):
         yield "property", first(properties_hold(behaviour, arrays), hint)
     if behaviour.unchanged:
-        yield "inputs unchanged", first(unchanged(call) for call in calls)
+        with _reading():
+            yield "inputs unchanged", first(unchanged(call) for call in calls)
     yield "value", first((values_agree(exercise, call, got, reveal) for call, got in arrays), hint)

@@ -20,8 +20,8 @@ from traitlets import Bool
 
 from course_lib.checks.answer import ask, read_bundle
 from course_lib.checks.check import lines
-from course_lib.checks.judge import Verdict
-from course_lib.checks.values import BadRecord, Json
+from course_lib.checks.judge import UNREADABLE, Verdict
+from course_lib.checks.values import BadRecord, Json, readable
 
 from .provisioner import NAME as PROVISIONER
 from .sanitise import name_of
@@ -30,7 +30,7 @@ from .source import Test, VisibleTests
 TOO_LONG = "It took too long: is there a loop that does not end?"
 ENDED = "The notebook's kernel ended before this test could run."
 WIDTH = 95  # characters that a feedback page shows of an output; it cuts off the rest
-UNREADABLE = "What the notebook sent back could not be read."
+OURS = "The course could not judge this answer, which is no fault of yours: please tell your instructor."
 
 
 class JudgedExecute(Execute):
@@ -56,6 +56,7 @@ class JudgedExecute(Execute):
         ):
             self._sockets = sockets
             self.preprocess(notebook, {"metadata": {"path": folder}})
+        self._say_why_there_is_none(notebook)
         for cell in notebook.cells:
             verdict = self.verdicts.get(name_of(cell) or "")
             if verdict is not None:
@@ -77,6 +78,15 @@ class JudgedExecute(Execute):
                 if self._worth_another_try(test):
                     self._try_with_correct_predecessors(test)
         return nb, resources
+
+    def _say_why_there_is_none(self, notebook: NotebookNode) -> None:
+        """Where a function does not exist because its cell ended with an error, say which."""
+        for cell in notebook.cells:
+            errors = [output for output in cell.get("outputs", []) if output.output_type == "error"]
+            for verdict in self.verdicts.values() if errors else ():
+                if verdict.function == name_of(cell) and verdict.failed == "exists":
+                    said = readable(f"{errors[0].ename}: {errors[0].evalue}".splitlines()[0], 200)
+                    verdict.sentence = f"There is no {verdict.function}: its cell ended with {said}."
 
     def create_kernel_manager(self) -> Any:
         """A kernel manager that starts its kernel in a sandbox; without one it still talks over private
@@ -107,16 +117,20 @@ class JudgedExecute(Execute):
         if stand_ins is not None:
             request = request | {"stand_ins": stand_ins}
         bundle, trouble = self._answer(request)
-        if trouble is not None:
-            return Verdict(
-                test.exercise.function,
-                test.behaviour.name,
-                test.behaviour.title,
-                test.behaviour.points,
-                failed="runs",
-                sentence=trouble,
-            )
-        return self.source.judge(test, bundle)
+        if trouble is None:
+            try:
+                return self.source.judge(test, bundle)
+            except Exception:
+                self.log.exception("%s could not be judged; the mistake is the course's", test.cell)
+                trouble = OURS
+        return Verdict(
+            test.exercise.function,
+            test.behaviour.name,
+            test.behaviour.title,
+            test.behaviour.points,
+            failed="runs",
+            sentence=trouble,
+        )
 
     def _answer(self, request: Json) -> tuple[Json, str | None]:
         """The kernel's bundle, or why there is none."""
@@ -159,15 +173,13 @@ class JudgedExecute(Execute):
     def _try_with_correct_predecessors(self, test: Test) -> None:
         stand_ins = self.source.stand_ins(test)
         if stand_ins is not None:
-            again = self._judged(test, stand_ins)
-            if again.failed is None:
-                self.verdicts[test.cell] = again
+            # It failed before, so this can only be better: in points, or in naming what is its own fault.
+            self.verdicts[test.cell] = self._judged(test, stand_ins)
 
 
 def written(verdict: Verdict) -> list[NotebookNode]:
     """A verdict as the outputs of its test cell: sentences to read, and the points as nbgrader reads them."""
-    said = lines(verdict, verdict.behaviour, verdict.title)
-    text = "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="      ") for line in said)
+    text = "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="      ") for line in lines(verdict))
     points = min(max(float(verdict.points), 0.0), float(verdict.max_points))
     return [
         new_output("display_data", {"text/plain": text}),

@@ -92,9 +92,7 @@ class VisibleTests:
             )
             if verdict.failed is not None:
                 break
-        verdict.behaviour, verdict.title = test.behaviour.name, test.behaviour.title
-        verdict.max_points = test.behaviour.points
-        return verdict
+        return verdict.as_part_of(test.behaviour)
 
     def stand_ins(self, test: Test) -> Json:
         """Correct versions of the functions that this one may call, or None where there are none."""
