@@ -1,8 +1,11 @@
 """Starting is quick, and a mistake of the user's is told in one line."""
 
+import io
+import os
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -32,10 +35,66 @@ def test_importing_a_module_takes_neither_torch_nor_pyplot(module):
 
 def test_help_answers_within_a_second_and_lists_every_command():
     code = "import sys; from course_lib.command import main; main(['--help'])"
-    start = time.perf_counter()
-    said = fresh(code)
-    assert time.perf_counter() - start < 1
+    took = []
+    for _ in range(3):  # the best of three, since a busy machine only ever adds time
+        start = time.perf_counter()
+        said = fresh(code)
+        took.append(time.perf_counter() - start)
+    assert min(took) < 1
     assert all(f"\n    {name}" in said for name in COMMANDS)
+
+
+def test_help_marks_the_commands_that_only_maintainers_need(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")  # a line for each command
+    said = fresh("from course_lib.command import main; main(['--help'])").splitlines()
+    marked = {line.split()[0] for line in said if line.endswith("(maintainers)")}
+    assert marked == {"normalise", "release", "references"}
+
+
+def test_output_that_a_terminal_cannot_show_is_replaced_and_stops_nothing(monkeypatch):
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    command = SimpleNamespace(
+        add_parser=lambda subparsers: subparsers.add_parser("say"), run=lambda args: print("≥ 0") or 0
+    )
+    monkeypatch.setattr("course_lib.command.COMMANDS", ("say",))
+    monkeypatch.setitem(sys.modules, "course_lib.command.say", command)
+    monkeypatch.setattr(sys, "stdout", terminal)
+    assert main(["say"]) == 0
+    terminal.flush()
+    assert terminal.buffer.getvalue().decode("ascii").split() == ["?", "0"]
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    """A course in which JupyterLab only notes the options that it was started with."""
+    from jupyterlab.labapp import LabApp
+
+    (tmp_path / "nbgrader_config.py").touch()
+    started = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(LabApp, "launch_instance", lambda: started.append(sys.argv))
+    for name in ("PATH", "JUPYTER_CONFIG_PATH"):
+        monkeypatch.setenv(name, "/of/the/user")
+    monkeypatch.setattr(sys, "argv", [])
+    return started
+
+
+def test_lab_as_root_says_in_one_line_how_to_start(lab, monkeypatch, capsys):
+    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
+    assert main(["lab"]) == 2
+    said = capsys.readouterr().err
+    assert "make lab ARGS=--allow-root" in said
+    assert said.count("\n") == 1
+    assert lab == []
+
+
+@pytest.mark.parametrize(
+    ("user", "option"), [(0, "--allow-root"), (0, "--ServerApp.allow_root=True"), (1000, "--port=9000")]
+)
+def test_lab_starts_for_root_with_the_option_and_for_everybody_else(lab, monkeypatch, user, option):
+    monkeypatch.setattr(os, "geteuid", lambda: user, raising=False)
+    assert main(["lab", option]) == 0
+    assert option in lab[0]
 
 
 def test_an_unknown_option_is_an_error_except_where_it_goes_to_jupyterlab(capsys):
@@ -51,8 +110,6 @@ def test_lab_asks_no_question_about_news_and_keeps_the_users_own_settings(monkey
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/of/the/user")
     monkeypatch.setenv("PATH", "/usr/bin")
     prepare_environment()
-    import os
-
     assert os.environ["JUPYTER_CONFIG_PATH"].endswith(os.pathsep + "/of/the/user")
     assert os.environ["PATH"].endswith(os.pathsep + "/usr/bin")
     overrides, error = _get_overrides("no-such-folder")

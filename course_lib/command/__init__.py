@@ -18,6 +18,8 @@ COMMANDS = ("lab", "mark", "update", "normalise", "release", "references")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand. Returns its exit status; 2 for a mistake that the user can mend."""
+    if hasattr(sys.stdout, "reconfigure"):  # a terminal without ≥ or √ shows ? instead of stopping
+        sys.stdout.reconfigure(errors="replace")
     parser = _parser()
     args, args.rest = parser.parse_known_args(argv)
     if args.rest and not getattr(args, "passes_on", False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
@@ -37,6 +38,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     """Prepare work/ and run JupyterLab until it is stopped."""
     root = project_root()
+    refuse_root(args.rest)
     for line in Workspace(root).prepare():
         print(line)
     try:
@@ -55,6 +57,16 @@ def run(args: argparse.Namespace) -> int:
     ]
     LabApp.launch_instance()
     return 0
+
+
+def refuse_root(options: Sequence[str]) -> None:
+    """Say before anything is done what JupyterLab would say after its start.
+
+    Raises: CourseError where root starts it without an option that allows this.
+    """
+    root = getattr(os, "geteuid", lambda: None)() == 0  # Windows has no such function
+    if root and not any("allow-root" in option or "allow_root" in option for option in options):
+        raise CourseError("JupyterLab does not start for root unless told to: make lab ARGS=--allow-root")
 
 
 def prepare_environment() -> None:

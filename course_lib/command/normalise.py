@@ -11,7 +11,9 @@ from course_lib.errors import CourseError
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Declare the arguments."""
-    parser = subparsers.add_parser("normalise", help="take execution noise out of notebook files")
+    parser = subparsers.add_parser(
+        "normalise", help="take execution noise out of notebook files (maintainers)"
+    )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument(
         "--check", action="store_true", help="change nothing; exit status 1 when a file would change"
