@@ -27,7 +27,8 @@ def softmax(scores: ArrayLike, mask: ArrayLike | None = None) -> Array:
 
     Parameters: scores (..., M), finite; mask broadcastable to (..., M), True = may attend.
     Returns: weights (..., M), each in [0, 1]; the last axis sums to 1 (to 0 where nothing is allowed).
-    Source: Vaswani et al. 2017, section 3.2.1, for the use in attention.
+    Raises: ValueError for scores that are no real numbers or none at all, and for a mask that is not boolean
+    or does not broadcast. Source: Vaswani et al. 2017, section 3.2.1, for the use in attention.
 
     >>> softmax([1.0, 0.0, -1.0]).round(3).tolist()
     [0.665, 0.245, 0.09]
@@ -52,7 +53,9 @@ def scores(Q: ArrayLike, K: ArrayLike, *, scaled: bool = True) -> Array:
     """Dot products of every query with every key: Q Kᵀ, divided by √K when scaled.
 
     Parameters: Q (..., L, K), K (..., M, K) with the same key width K.
-    Returns: scores (..., L, M). Source: Vaswani et al. 2017, equation 1.
+    Returns: scores (..., L, M).
+    Raises: ValueError for tables without rows of numbers, and for two different widths.
+    Source: Vaswani et al. 2017, equation 1.
 
     >>> scores([[1, 2]], [[1, 1], [2, -1]], scaled=False).tolist()
     [[3.0, 0.0]]
@@ -76,6 +79,7 @@ def attention_weights(
 
     Parameters: Q (..., L, K), K (..., M, K), mask broadcastable to (..., L, M), temperature > 0.
     Returns: weights (..., L, M); every row sums to 1, or to 0 where nothing is allowed.
+    Raises: ValueError for a temperature that is not above 0, and as `scores` and `softmax` do.
 
     >>> attention_weights([[1.0, 0.0]], [[1.0, 0.0], [1.0, 0.0]]).tolist()
     [[0.5, 0.5]]
@@ -89,7 +93,9 @@ def attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, mask: ArrayLike | None =
     """Scaled dot-product attention: softmax(Q Kᵀ / √K) V, and the weights it used.
 
     Parameters: Q (..., L, K), K (..., M, K), V (..., M, V), mask broadcastable to (..., L, M).
-    Returns: output (..., L, V), weights (..., L, M). Source: Vaswani et al. 2017, equation 1.
+    Returns: output (..., L, V), weights (..., L, M).
+    Raises: ValueError for a V without one row per key, and as `attention_weights` does.
+    Source: Vaswani et al. 2017, equation 1.
 
     >>> output, weights = attention([[0.0, 0.0]], [[1.0, 2.0], [3.0, 4.0]], [[2.0], [4.0]])
     >>> output.tolist(), weights.tolist()
@@ -106,16 +112,14 @@ def soft_lookup(query: ArrayLike, keys: ArrayLike, values: ArrayLike) -> tuple[A
     """Look a query up in a table whose every key matches a little: dot product, softmax, weighted sum.
 
     Parameters: query (..., K), keys (M, K), values (M, V). The scores are not scaled.
-    Returns: output (..., V), weights (..., M).
+    Returns: output (..., V), weights (..., M). Raises: ValueError for arguments that do not fit together.
 
     >>> soft_lookup([0, 0], [[1, 0], [-1, 0]], [[2, 0], [0, 4]])[0].tolist()
     [1.0, 2.0]
     """
-    query, values = _floating("query", query), _floating("values", values)
+    query, keys, values = lookup_arguments(query, keys, values)
     weights = softmax(scores(np.atleast_2d(query), keys, scaled=False))
-    if values.ndim != 2 or len(values) != weights.shape[-1]:
-        raise ValueError(f"values: expected {weights.shape[-1]} rows, one per key, got shape {values.shape}")
-    weights = weights.reshape(*query.shape[:-1], weights.shape[-1])
+    weights = weights.reshape(*query.shape[:-1], len(keys))
     return weights @ values, weights
 
 
@@ -125,17 +129,41 @@ def gaussian_lookup(
     """Average of the values weighted by a Gaussian of the distance: exp(-|q - k|² / (2 width²)), normalised.
 
     Parameters: query (..., K), keys (M, K), values (M, V), width > 0 in the unit of the keys.
-    Returns: output (..., V), weights (..., M). Source: Nadaraya 1964, Watson 1964.
+    Returns: output (..., V), weights (..., M).
+    Raises: ValueError for a width that is not above 0, and for arguments that do not fit together.
+    Source: Nadaraya 1964, Watson 1964.
 
     >>> gaussian_lookup([0.0], [[-1.0], [1.0]], [[0.0], [10.0]], width=1.0)[0].tolist()
     [5.0]
     """
     if not width > 0:
         raise ValueError(f"width: expected a number above 0, got {width}")
-    query, keys, values = _floating("query", query), _floating("keys", keys), _floating("values", values)
+    query, keys, values = lookup_arguments(query, keys, values)
     distances = ((query[..., None, :] - keys) ** 2).sum(axis=-1)
     weights = softmax(-distances / (2 * width**2))
     return weights @ values, weights
+
+
+def lookup_arguments(query: ArrayLike, keys: ArrayLike, values: ArrayLike) -> tuple[Array, Array, Array]:
+    """The arguments of a lookup as arrays of floats that fit together; NumPy would stretch some that do not.
+
+    Parameters: query (..., K), keys (M, K), values (M, V). Returns: the three, in the same shapes.
+    Raises: ValueError for a query that is a single number, keys or values that are no table of at least one
+    row, two different widths of query and keys, and values without one row per key.
+
+    >>> [array.shape for array in lookup_arguments([0], [[1], [2]], [[3, 4], [5, 6]])]
+    [(1,), (2, 1), (2, 2)]
+    """
+    query, keys, values = _floating("query", query), _floating("keys", keys), _floating("values", values)
+    if query.ndim == 0:
+        raise ValueError("query: expected one axis or more, the last of the keys' width, got a single number")
+    if keys.ndim != 2 or len(keys) == 0:
+        raise ValueError(f"keys: expected a table (M, K) of one row or more, got shape {keys.shape}")
+    if query.shape[-1] != keys.shape[-1]:
+        raise ValueError(f"query: expected width {keys.shape[-1]} as in keys, got width {query.shape[-1]}")
+    if values.ndim != 2 or len(values) != len(keys):
+        raise ValueError(f"values: expected {len(keys)} rows, one per key, got shape {values.shape}")
+    return query, keys, values
 
 
 def project(X: ArrayLike, W_q: ArrayLike, W_k: ArrayLike, W_v: ArrayLike) -> tuple[Array, Array, Array]:
@@ -143,13 +171,13 @@ def project(X: ArrayLike, W_q: ArrayLike, W_k: ArrayLike, W_v: ArrayLike) -> tup
 
     Parameters: X (..., L, D), W_q (D, K), W_k (D, K), W_v (D, V).
     Returns: Q (..., L, K), K (..., L, K), V (..., L, V).
+    Raises: ValueError for an X without rows, and for a matrix that has not one row per column of X.
 
     >>> Q, K, V = project([[1, 2]], [[1], [0]], [[0], [1]], [[1], [1]])
     >>> Q.item(), K.item(), V.item()
     (1.0, 2.0, 3.0)
     """
-    X = _floating("X", X)
-    return X @ _floating("W_q", W_q), X @ _floating("W_k", W_k), X @ _floating("W_v", W_v)
+    return _projected(X, W_q, "X", "W_q"), _projected(X, W_k, "X", "W_k"), _projected(X, W_v, "X", "W_v")
 
 
 def self_attention(
@@ -158,7 +186,7 @@ def self_attention(
     """Attention of a sequence to itself: queries, keys and values all come from X.
 
     Parameters: X (..., L, D), W_q (D, K), W_k (D, K), W_v (D, V), mask broadcastable to (..., L, L).
-    Returns: output (..., L, V), weights (..., L, L).
+    Returns: output (..., L, V), weights (..., L, L). Raises: ValueError as `project` and `attention` do.
 
     >>> self_attention([[1.0], [1.0]], [[1.0]], [[1.0]], [[2.0]])[0].tolist()
     [[2.0], [2.0]]
@@ -173,12 +201,12 @@ def cross_attention(
 
     Parameters: X (..., L, D), Y (..., M, D), W_q (D, K), W_k (D, K), W_v (D, V), mask broadcastable to
     (..., L, M). Returns: output (..., L, V), weights (..., L, M).
+    Raises: ValueError as `project` and `attention` do, with Y named where it does not fit.
 
     >>> cross_attention([[1.0]], [[0.0], [0.0]], [[1.0]], [[1.0]], [[2.0]])[1].tolist()
     [[0.5, 0.5]]
     """
-    Q, _, _ = project(X, W_q, W_k, W_v)
-    _, K, V = project(Y, W_q, W_k, W_v)
+    Q, K, V = _projected(X, W_q, "X", "W_q"), _projected(Y, W_k, "Y", "W_k"), _projected(Y, W_v, "Y", "W_v")
     return attention(Q, K, V, mask)
 
 
@@ -186,11 +214,12 @@ def softmax_jacobian(weights: ArrayLike) -> Array:
     """How each weight moves with each score: ∂p_i/∂s_j = p_i (δ_ij - p_j), that is diag(p) - p pᵀ.
 
     Parameters: weights (..., M). Returns: (..., M, M), row i weight, column j score; rows sum to 0.
+    Raises: ValueError for weights without an axis.
 
     >>> softmax_jacobian([0.5, 0.5]).tolist()
     [[0.25, -0.25], [-0.25, 0.25]]
     """
-    p = _floating("weights", weights)
+    p = _row_of_weights(weights)
     return p[..., :, None] * (np.eye(p.shape[-1]) - p[..., None, :])
 
 
@@ -198,11 +227,12 @@ def entropy(weights: ArrayLike) -> Array:
     """How spread out weights are: -sum_i p_i ln p_i in nats, with 0 ln 0 = 0.
 
     Parameters: weights (..., M). Returns: (...), from 0 (one weight is 1) to ln M (all equal).
+    Raises: ValueError for weights without an axis.
 
     >>> float(entropy([0.25, 0.25, 0.25, 0.25]).round(3))
     1.386
     """
-    p = _floating("weights", weights)
+    p = _row_of_weights(weights)
     return -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=-1) + 0.0
 
 
@@ -210,6 +240,7 @@ def causal_mask(length: int) -> NDArray[np.bool_]:
     """The mask of a text written from left to right: query i may attend to keys 0 to i.
 
     Parameters: length ≥ 1. Returns: bool (L, L), True on and below the diagonal.
+    Raises: ValueError for a length below 1.
 
     >>> causal_mask(3).astype(int).tolist()
     [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
@@ -225,6 +256,25 @@ def _floating(name: str, values: ArrayLike) -> Array:
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{name}: expected real numbers, got an array of type {array.dtype}")
     return array if array.dtype.kind == "f" else array.astype(np.float64)
+
+
+def _projected(X: ArrayLike, W: ArrayLike, name: str, matrix: str) -> Array:
+    """X W, or an error that calls the two by the names the caller gave them."""
+    X, W = _floating(name, X), _floating(matrix, W)
+    if X.ndim < 2:
+        raise ValueError(f"{name}: expected one row per token (two axes or more), got shape {X.shape}")
+    if W.ndim != 2 or len(W) != X.shape[-1]:
+        raise ValueError(
+            f"{matrix}: expected {X.shape[-1]} rows, one per column of {name}, got shape {W.shape}"
+        )
+    return X @ W
+
+
+def _row_of_weights(weights: ArrayLike) -> Array:
+    p = _floating("weights", weights)
+    if p.ndim == 0:
+        raise ValueError("weights: expected one axis or more, got a single number")
+    return p
 
 
 def _allowed(mask: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:

@@ -23,6 +23,7 @@ def split_heads(X: Tensor, num_heads: int) -> Tensor:
     The axis of columns becomes two (heads, columns of a head); then heads and tokens change places.
 
     Parameters: X (B, L, D); num_heads, which must divide D. Returns: (B, H, L, D/H).
+    Raises: ValueError for an X of other than three axes, and for heads that do not divide D.
     Source: Vaswani et al. 2017, section 3.2.2.
 
     >>> import torch
@@ -39,7 +40,7 @@ def split_heads(X: Tensor, num_heads: int) -> Tensor:
 def join_heads(X: Tensor) -> Tensor:
     """Put the slices of all heads side by side again: undoes `split_heads`.
 
-    Parameters: X (B, H, L, W). Returns: (B, L, H·W).
+    Parameters: X (B, H, L, W). Returns: (B, L, H·W). Raises: ValueError for an X of other than four axes.
 
     >>> import torch
     >>> join_heads(torch.tensor([[[[1, 2], [5, 6]], [[3, 4], [7, 8]]]])).tolist()
@@ -65,6 +66,8 @@ def multi_head_attention(
     Parameters: X (B, L, D); W_q, W_k, W_v, W_o (D, D), used as X @ W; num_heads, which must divide D; mask
     bool, broadcastable to (B, L, L), True = may attend, the same for all heads.
     Returns: output (B, L, D), weights (B, H, L, L), each row summing to 1 (to 0 where nothing is allowed).
+    Raises: ValueError for an X of other than three axes, for heads that do not divide D, and for a mask that
+    is not boolean or does not broadcast.
     Source: Vaswani et al. 2017, section 3.2.2.
 
     >>> import torch
@@ -83,6 +86,7 @@ class MultiHeadAttention(nn.Module):
     """`multi_head_attention` with four learned matrices and no biases.
 
     Parameters: d_model, the width of the input and of the output; num_heads, which must divide it.
+    Raises: ValueError for heads that do not divide the width.
 
     >>> sum(matrix.numel() for matrix in MultiHeadAttention(6, num_heads=3).parameters())
     144
@@ -98,13 +102,18 @@ class MultiHeadAttention(nn.Module):
         self.W_o = nn.Linear(d_model, d_model, bias=False)
 
     def forward(self, X: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Output (B, L, D) and weights (B, H, L, L) of X (B, L, D), with a mask as in the function."""
+        """Output (B, L, D) and weights (B, H, L, L) of X (B, L, D), with a mask as in the function.
+
+        Raises: ValueError as the function does.
+        """
         matrices = (linear.weight.T for linear in (self.W_q, self.W_k, self.W_v, self.W_o))
         return multi_head_attention(X, *matrices, self.num_heads, mask)
 
 
 def count_parameters(d_model: int, num_heads: int) -> int:
     """Numbers learned by one layer without biases: 4·D², three projections and W_o, for any number of heads.
+
+    Raises: ValueError for heads that do not divide the width.
 
     >>> count_parameters(512, 8) == count_parameters(512, 1) == 1_048_576
     True
@@ -117,7 +126,7 @@ def multiply_adds(n: int, m: int, d_model: int) -> tuple[int, int]:
     """Multiply-adds of one layer with n queries and m keys, summed over the heads.
 
     Returns: (pairs, projections): 2·n·m·D for scores and weighted sums, 2·n·D² + 2·m·D² for the four matrices
-    (W_q and W_o meet the queries' rows, W_k and W_v the keys').
+    (W_q and W_o meet the queries' rows, W_k and W_v the keys'). Raises: ValueError for a size below 1.
 
     >>> multiply_adds(196, 196, 768)
     (59006976, 462422016)
@@ -130,6 +139,8 @@ def multiply_adds(n: int, m: int, d_model: int) -> tuple[int, int]:
 
 def weight_bytes(n: int, num_heads: int, itemsize: int = 4) -> int:
     """Bytes of the tables of weights of n tokens: H·n²·itemsize; a float32 number takes 4 bytes.
+
+    Raises: ValueError for a size below 1.
 
     >>> weight_bytes(196, num_heads=12)
     1843968

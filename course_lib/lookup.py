@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from course_lib.attention import lookup_arguments
+
 Array = NDArray[np.floating]
 
 
@@ -20,18 +22,17 @@ def nearest_lookup(
     Of two keys at the same distance, the earlier one counts as nearer.
 
     Parameters: query (..., K), keys (M, K), values (M, V), neighbours k from 1 to M.
-    Returns: output (..., V), weights (..., M), each 0 or 1/k. Source: Cover and Hart 1967, for k = 1 in
-    classification.
+    Returns: output (..., V), weights (..., M), each 0 or 1/k.
+    Raises: ValueError for arguments that do not fit together, and for more neighbours than keys or fewer
+    than 1. Source: Cover and Hart 1967, for k = 1 in classification.
 
     >>> output, weights = nearest_lookup([0.2], [[0.0], [1.0], [5.0]], [[2.0], [4.0], [9.0]], neighbours=2)
     >>> output.tolist(), weights.tolist()
     ([3.0], [0.5, 0.5, 0.0])
     """
-    query, keys, values = (np.asarray(each, dtype=float) for each in (query, keys, values))
+    query, keys, values = lookup_arguments(query, keys, values)
     if not 1 <= neighbours <= len(keys):
         raise ValueError(f"neighbours: expected a number from 1 to {len(keys)}, got {neighbours}")
-    if len(values) != len(keys):
-        raise ValueError(f"values: expected {len(keys)} rows, one per key, got shape {values.shape}")
     distances = ((query[..., None, :] - keys) ** 2).sum(axis=-1)
     nearest = np.argsort(distances, axis=-1, kind="stable")[..., :neighbours]
     weights = np.zeros_like(distances)
@@ -43,7 +44,7 @@ def convex_hull(points: ArrayLike) -> Array:
     """Corners of the smallest convex outline that holds all points, anticlockwise from the leftmost.
 
     Parameters: points (N, 2), N ≥ 1. Returns: corners (C, 2) with C ≤ N; points inside or on an edge are left
-    out. Source: Andrew 1979 (monotone chain).
+    out. Raises: ValueError for points in another shape, or none. Source: Andrew 1979 (monotone chain).
 
     >>> convex_hull([[0, 0], [2, 0], [1, 0.5], [1, 2]]).tolist()
     [[0.0, 0.0], [2.0, 0.0], [1.0, 2.0]]

@@ -22,6 +22,7 @@ def causal_mask(length: int) -> Tensor:
     """The mask of a text written from left to right: query i may attend to keys 0 to i.
 
     Parameters: length ≥ 1. Returns: bool (L, L), True on and below the diagonal.
+    Raises: ValueError for a length below 1.
 
     >>> causal_mask(3).int().tolist()
     [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
@@ -36,6 +37,7 @@ def padding_mask(lengths: Sequence[int] | Tensor, max_length: int) -> Tensor:
 
     Parameters: lengths (B,), each from 0 to max_length; max_length the number of places. Returns: bool
     (B, M), True where a token stands. As a mask for attention it needs an axis for the queries: [:, None, :].
+    Raises: ValueError for lengths that are not whole numbers in one row, or not from 0 to max_length.
 
     >>> padding_mask([2, 3], max_length=3).int().tolist()
     [[1, 1, 0], [1, 1, 1]]
@@ -56,6 +58,8 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 
     Parameters: scores (..., L, M), floating point; mask bool, broadcastable to scores, True = may attend.
     Returns: weights (..., L, M), 0 where hidden; each row sums to 1, or to 0 where nothing is allowed.
+    Raises: ValueError for scores that are no floating point numbers, and for a mask that is not boolean or
+    does not broadcast.
     Source: Vaswani et al. 2017, section 3.2.3, for -inf before softmax.
 
     >>> masked_softmax(torch.zeros(2, 3), torch.tensor([[True, False, True], [False, False, False]])).tolist()
@@ -74,6 +78,7 @@ def masked_attention(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None
 
     Parameters: Q (..., L, K), K (..., M, K), V (..., M, V); mask bool, broadcastable to (..., L, M),
     True = may attend; None allows every pair. Returns: output (..., L, V), weights (..., L, M).
+    Raises: ValueError for a K of another width than Q, a V without one row per key, and as `masked_softmax`.
     Source: Vaswani et al. 2017, equation 1 and section 3.2.3.
 
     >>> keys, values = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[2.0], [4.0]])

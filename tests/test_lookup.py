@@ -39,9 +39,20 @@ def test_an_impossible_number_of_neighbours_is_refused(neighbours):
         nearest_lookup([0.0], np.zeros((5, 1)), np.zeros((5, 1)), neighbours)
 
 
-def test_values_without_a_key_are_refused():
-    with pytest.raises(ValueError, match="values: expected 3 rows"):
-        nearest_lookup([0.0], np.zeros((3, 1)), np.zeros((4, 1)))
+@pytest.mark.parametrize(
+    ("query", "keys", "values", "message"),
+    [
+        ((), (3, 1), (3, 2), "query: expected one axis or more"),
+        ((5, 1), (3, 2), (3, 2), "query: expected width 2 as in keys, got width 1"),
+        ((5, 2), (3, 1), (3, 2), "query: expected width 1 as in keys, got width 2"),
+        ((2,), (2,), (2, 2), r"keys: expected a table \(M, K\) of one row or more, got shape \(2,\)"),
+        ((1,), (3, 1), (4, 1), r"values: expected 3 rows, one per key, got shape \(4, 1\)"),
+        ((1,), (3, 1), (3,), r"values: expected 3 rows, one per key, got shape \(3,\)"),
+    ],
+)
+def test_a_nearest_lookup_stretches_nothing_that_does_not_fit(query, keys, values, message):
+    with pytest.raises(ValueError, match=message):
+        nearest_lookup(np.zeros(query), np.zeros(keys), np.zeros(values))
 
 
 def test_the_hull_of_a_square_leaves_out_inner_and_edge_points():
