@@ -26,9 +26,7 @@ def _module(name: str):
     return module
 
 
-CATALOGUE = {
-    name: _module(name) for name in MODULES if (ROOT / "tests" / "mistakes" / f"{MODULES[name]}.py").is_file()
-}
+CATALOGUE = {name: _module(name) for name in MODULES}
 MISTAKES = [pytest.param(name, each, id=each.id) for name in CATALOGUE for each in CATALOGUE[name].MISTAKES]
 RIGHT = [pytest.param(name, each, id=each.id) for name in CATALOGUE for each in CATALOGUE[name].RIGHT]
 

@@ -18,6 +18,7 @@ from course_lib.checks.collect import collect
 from course_lib.checks.spec import Assignment, Behaviour, Exercise, outputs_by_name, request
 from course_lib.checks.store import same_outputs
 from course_lib.checks.values import ERROR, Json, encode, error_text, receive
+from course_lib.errors import CourseError
 
 from .catalogue import Mistake, define
 from .source import Source
@@ -29,7 +30,7 @@ def write(root: Path, name: str) -> Path:
     """Compute and store the data of one assignment. Returns: the file, relative to the root."""
     path = DATA / f"{name}.json"
     text = json.dumps(computed(root, name), separators=(",", ":"), sort_keys=True)
-    (root / path).write_text(text + "\n", encoding="utf-8")
+    (root / path).write_text(text + "\n", encoding="utf-8", newline="\n")
     return path
 
 
@@ -107,10 +108,10 @@ def _outputs(exercise: Exercise, record: Json) -> dict[str, Json] | None:
 
 
 def _catalogue(root: Path, name: str) -> list[Mistake]:
-    """The mistakes of an assignment, from the tests; none where there is no such file yet."""
+    """The mistakes of an assignment, from the tests. Raises: CourseError where they are missing."""
     path = root / "tests" / "mistakes" / f"{MODULES[name]}.py"
     if not path.is_file():
-        return []
+        raise CourseError(f"{path} is missing: the mistakes that the visible checks of {name} know by name")
     spec = importlib.util.spec_from_file_location(f"mistakes_{MODULES[name]}", path)
     assert spec is not None
     assert spec.loader is not None

@@ -33,8 +33,11 @@ def generate(root: Path, name: str, folder: Path) -> Path:
     command = [sys.executable, "-m", "nbgrader", "generate_assignment", name, "--force"]
     command += [f"--CourseDirectory.release_directory={folder / 'exercises'}"]
     command += [f"--CourseDirectory.db_url=sqlite:///{folder / 'gradebook.db'}"]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, encoding="utf-8", errors="replace"
+    )
     made = folder / "exercises" / name / f"{name}.ipynb"
     if done.returncode != 0 or not made.is_file():
         raise CourseError(f"{name}: nbgrader could not generate it:\n{done.stderr[-1500:]}")
+    made.write_bytes(made.read_bytes().replace(b"\r\n", b"\n"))  # on Windows nbgrader writes CRLF
     return made
