@@ -53,7 +53,8 @@ class Course:
             cwd=self.folder,
             env=environment,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=300,
         )
         assert done.returncode == 0, done.stderr[-4000:]
