@@ -13,7 +13,7 @@ export OMP_NUM_THREADS = 1
 .DEFAULT_GOAL = help
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 18
+	@awk -F ':.*## *' '/^[a-z]+:.*##/ { printf "  make %-11s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup:  ## build .venv, or refresh it when pyproject.toml or constraints.txt has changed
 	@test -n "$(PYTHON)" || { echo "course: no Python 3.11 or newer found; see the conda route in README.md" >&2; exit 2; }

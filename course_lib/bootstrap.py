@@ -42,8 +42,10 @@ def prepare(root):
     if built_from and _runs(venv):
         print("Refreshing .venv: what it was built from has changed.", flush=True)
         _repoint(venv, built_from[0])
-        if not _install(root, venv, patient=False):
-            print("course: .venv could not be refreshed (no network?); going on with the one that is there.")
+        reason = _install(root, venv, patient=False)
+        if reason is not None:
+            kept = "course: .venv could not be refreshed (no network?); going on with the one that is there."
+            print(f"{kept} pip: {reason}")
             return
     else:
         print(
@@ -51,7 +53,7 @@ def prepare(root):
         )
         if not _runs(venv):
             _create(venv)
-        if not _install(root, venv, patient=True):
+        if _install(root, venv, patient=True) is not None:
             raise SetupError(".venv is not complete: pip's message is above; run the command again to go on")
     stamp.write_text("\n".join(wanted), encoding="utf-8")
 
@@ -100,7 +102,9 @@ def _repoint(venv, old_root):
 
 
 def _install(root, venv, patient):
-    """Install pip and setuptools, then every pinned package, then the project; True when all went well.
+    """Install pip and setuptools, then every pinned package, then the project.
+
+    Returns None when all went well, else the last line that pip said without it being shown.
 
     The pins are installed as they stand, so that pip has nothing to search for; the last step adds only what
     the CUDA build of torch brings along. The project is editable and built by the pinned setuptools, so that
@@ -113,9 +117,15 @@ def _install(root, venv, patient):
         ["--no-deps", "-r", "constraints.txt"],
         ["-c", "constraints.txt", "--no-build-isolation", "-e", ".[test]"],
     )
-    return not any(
-        subprocess.run([*pip, *how, *what], cwd=root, capture_output=not patient).returncode for what in steps
-    )
+    for what in steps:
+        command, shown = [*pip, *how, *what], None if patient else subprocess.PIPE
+        done = subprocess.run(
+            command, cwd=root, stdout=shown, stderr=shown, encoding="utf-8", errors="replace"
+        )
+        if done.returncode:
+            said = (done.stderr or "").strip().splitlines()
+            return said[-1] if said else "it gave no reason"
+    return None
 
 
 if __name__ == "__main__":

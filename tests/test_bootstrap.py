@@ -1,5 +1,6 @@
 """make setup: at once the second time; without a network nothing is lost; an old Python gets one line."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -33,7 +34,7 @@ def pip(monkeypatch, project):
 
     def install(root, venv, patient):
         stand_in.calls.append("install" if patient else "refresh")
-        return stand_in.works
+        return None if stand_in.works else "ERROR: No matching distribution found for pip==2"
 
     monkeypatch.setattr(bootstrap, "_create", create)
     monkeypatch.setattr(bootstrap, "_install", install)
@@ -74,7 +75,8 @@ def test_without_a_network_the_present_environment_goes_on_and_one_line_says_so(
     capsys.readouterr()
     assert bootstrap.main(project) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "course: .venv could not be refreshed (no network?); going on with the one that is there."
+        "course: .venv could not be refreshed (no network?); going on with the one that is there. "
+        "pip: ERROR: No matching distribution found for pip==2"
     ]
     pip.works = True
     bootstrap.main(project)
@@ -90,6 +92,20 @@ def test_a_build_that_failed_is_an_error_and_goes_on_the_next_time(project, pip,
     assert pip.calls == ["create", "install", "install"]
 
 
+@pytest.mark.parametrize(("patient", "told"), [(False, "ERROR: the reason ≥"), (True, "it gave no reason")])
+def test_what_pip_says_last_is_the_reason_of_a_failure(project, monkeypatch, capfd, patient, told):
+    code = (
+        "import sys; sys.stderr.buffer.write('WARNING: x\\nERROR: the reason ≥\\n\\n'.encode()); sys.exit(1)"
+    )
+    pip = project / "pip.py"
+    pip.write_text(code, encoding="utf-8")
+    monkeypatch.setattr(bootstrap, "python_of", lambda venv: sys.executable)
+    monkeypatch.setenv("PYTHONPATH", str(project))  # where `-m pip` finds it
+    assert bootstrap._install(project, project / ".venv", patient) == told
+    assert ("the reason" in capfd.readouterr().err) is patient
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the scripts of Windows are programs, which pip writes anew")
 def test_scripts_of_a_moved_folder_start_their_own_interpreter_again(project, pip, tmp_path_factory):
     bootstrap.main(project)
     script = project / ".venv/bin/tool"

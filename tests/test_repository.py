@@ -1,5 +1,7 @@
 """The files around the code agree with each other: what is declared, pinned, promised and called."""
 
+import ast
+import os
 import re
 import shutil
 import subprocess
@@ -19,6 +21,7 @@ from course_lib.command import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"pytorch": "torch"}
+IMPORT_NAMES = {"PIL": "pillow"}
 TOP_LEVEL = {
     *(".ci", ".gitattributes", ".github", ".gitignore", ".pre-commit-config.yaml"),
     *("CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "constraints.txt", "environment.yml"),
@@ -70,7 +73,7 @@ def disagreements(declared: dict, environment: dict) -> list[str]:
     for entry in environment["dependencies"]:
         if isinstance(entry, str) and entry != "pip":
             name, ranges = entry.split()[:2]
-            theirs[CONDA_NAMES.get(name, name)] = SpecifierSet(ranges)
+            theirs[canonicalize_name(CONDA_NAMES.get(name, name))] = SpecifierSet(ranges)
     return sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
 
 
@@ -100,6 +103,31 @@ def test_a_disagreement_is_found(old, new, name):
     changed = text("environment.yml").replace(old, new)
     assert changed != text("environment.yml")
     assert disagreements(project(), yaml.safe_load(changed)) == [name]
+
+
+def imported() -> set[str]:
+    """The names of the packages that the course itself imports, by the module's name."""
+    found = set()
+    for path in [*ROOT.glob("course_lib/**/*.py"), ROOT / "nbgrader_config.py"]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {name.name for name in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(node.module)
+    return {name.split(".")[0] for name in found} - set(sys.stdlib_module_names) - {"course_lib"}
+
+
+def test_everything_that_is_imported_is_declared():
+    declared = {Requirement(each).name for each in project()["dependencies"]}
+    packages = {canonicalize_name(IMPORT_NAMES.get(name, name)) for name in imported()}
+    assert {"torch", "jupyter-client"} <= packages
+    assert packages - declared == set()
+
+
+def test_every_pattern_of_package_data_matches_a_file():
+    settings = tomllib.loads(text("pyproject.toml"))["tool"]["setuptools"]["package-data"]
+    for pattern in settings["course_lib"]:
+        assert list(ROOT.glob(f"course_lib/{pattern}")), pattern
 
 
 def test_conda_installs_the_cpu_build_and_the_course_itself_from_conda_forge_alone():
@@ -182,6 +210,21 @@ def test_help_lists_every_target():
     assert set(re.findall(r"^([a-z]+):.*##", text("Makefile"), flags=re.MULTILINE)) == set(
         declared[1].split()
     )
+
+
+@pytest.mark.skipif(os.name != "posix" or not shutil.which("make"), reason="needs make and awk")
+def test_help_prints_every_target_with_its_sentence_and_needs_awk_only(tmp_path):
+    (tmp_path / "awk").symlink_to(shutil.which("awk"))
+    done = subprocess.run(
+        [shutil.which("make"), "help"],
+        cwd=ROOT,
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.stderr == ""
+    expected = re.findall(r"^([a-z]+):.*## (.*)$", text("Makefile"), flags=re.MULTILINE)
+    assert done.stdout.splitlines() == [f"  make {name:<11}{sentence}" for name, sentence in expected]
 
 
 def test_ci_calls_only_what_the_readme_names():
