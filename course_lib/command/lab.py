@@ -66,7 +66,9 @@ def refuse_root(options: Sequence[str]) -> None:
     """
     root = getattr(os, "geteuid", lambda: None)() == 0  # Windows has no such function
     if root and not any("allow-root" in option or "allow_root" in option for option in options):
-        raise CourseError("JupyterLab does not start for root unless told to: make lab ARGS=--allow-root")
+        raise CourseError(
+            "JupyterLab starts for root only with `make lab ARGS=--allow-root` or `course lab --allow-root`"
+        )
 
 
 def prepare_environment() -> None:
