@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -80,9 +81,34 @@ class Course:
 
         with Gradebook(self.db_url) as gradebook:
             return {
-                each.student.id: {grade.name: grade.score for book in each.notebooks for grade in book.grades}
+                each.student.id: {
+                    grade.name: grade.score
+                    for book in each.notebooks
+                    for grade in book.grades
+                    if grade.cell_type == "code"
+                }
                 for each in gradebook.assignment_submissions(self.assignment)
             }
+
+    def in_words(self, student: str) -> dict[str, tuple[float, bool]]:
+        """From the gradebook: the points of each answer in words, and whether it waits for a person."""
+        from nbgrader.api import Gradebook
+
+        with Gradebook(self.db_url) as gradebook:
+            submission = gradebook.find_submission(self.assignment, student)
+            return {
+                grade.name: (grade.score, grade.needs_manual_grade)
+                for book in submission.notebooks
+                for grade in book.grades
+                if grade.cell_type == "markdown"
+            }
+
+    def max_score(self) -> float:
+        """From the gradebook: all points of the assignment, automatic ones and others."""
+        from nbgrader.api import Gradebook
+
+        with Gradebook(self.db_url) as gradebook:
+            return gradebook.find_assignment(self.assignment).max_score
 
     def functions(self) -> dict[str, dict[str, float]]:
         """From the gradebook: for each student the points of each function."""
@@ -101,6 +127,11 @@ class Course:
         with Gradebook(self.db_url) as gradebook:
             submission = gradebook.find_submission(self.assignment, student)
             return {each.name: each.auto_comment for book in submission.notebooks for each in book.comments}
+
+    def marked(self, student: str) -> NotebookNode:
+        """The notebook as formgrader shows it to a person who marks."""
+        path = self.folder / "autograded" / student / self.assignment / f"{self.assignment}.ipynb"
+        return nbformat.read(path, 4)
 
     def feedback(self, student: str) -> str:
         """The HTML page that a student gets back."""
@@ -130,5 +161,25 @@ def answered(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
 
 def answers_of(source: NotebookNode) -> dict[str, str]:
     """The text of every answer cell, by function."""
+    return {name: cell.source for name, cell in _answers(source).items() if cell.cell_type == "code"}
+
+
+def words_of(source: NotebookNode) -> dict[str, str]:
+    """The text of every answer in words, which a person marks, by the name of its cell."""
+    return {name: cell.source for name, cell in _answers(source).items() if cell.cell_type == "markdown"}
+
+
+def schemes_of(source: NotebookNode) -> list[str]:
+    """The mark schemes of a notebook, which students must not see."""
+    texts = "\n".join(cell.source for cell in source.cells)
+    return re.findall(r"### BEGIN MARK SCHEME(.*?)### END MARK SCHEME", texts, flags=re.DOTALL)
+
+
+def phrases(text: str) -> list[str]:
+    """Parts of a text, long enough to be its own, that look the same in Markdown and in HTML."""
+    return re.findall(r"[A-Za-z,. ]{40,}", text)
+
+
+def _answers(source: NotebookNode) -> dict[str, NotebookNode]:
     cells = (cell for cell in source.cells if cell.metadata.get("nbgrader", {}).get("solution"))
-    return {cell.metadata.nbgrader.grade_id: cell.source for cell in cells}
+    return {cell.metadata.nbgrader.grade_id: cell for cell in cells}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 from pathlib import Path
@@ -14,6 +15,7 @@ from course_lib.grading import sandbox
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "01_soft_lookup"
+IN_WORDS = "07_limits_of_one_layer"  # with answers that a person marks
 SOLUTION = ROOT / "solutions" / NAME / f"{NAME}.ipynb"
 RELEASE = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
 
@@ -22,8 +24,8 @@ RELEASE = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course of its own, so that no secret is made in this one."""
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
-    for folder in ("solutions", "exercises"):
-        shutil.copytree(ROOT / folder / NAME, tmp_path / folder / NAME)
+    for folder, name in itertools.product(("solutions", "exercises"), (NAME, IN_WORDS)):
+        shutil.copytree(ROOT / folder / name, tmp_path / folder / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -47,6 +49,19 @@ def test_missing_points_give_status_1_and_a_sentence(
     said = capsys.readouterr().out
     assert said.splitlines()[-1].strip() == "0 of 20 points"
     assert "softmax is not written yet." in said
+
+
+@pytest.mark.parametrize(("folder", "status", "points"), [("solutions", 0, 16), ("exercises", 1, 0)])
+def test_answers_in_words_are_named_and_the_status_is_that_of_the_automatic_points(
+    course: Path, capsys: pytest.CaptureFixture[str], folder: str, status: int, points: int
+) -> None:
+    assert _mark(str(course / folder / IN_WORDS / f"{IN_WORDS}.ipynb")) == status
+    said = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert said[-3:] == [
+        "– of 2  by_order: marked by hand",
+        "– of 2  by_depth: marked by hand",
+        f"{points} of 16 points, and 4 that are marked by hand",
+    ]
 
 
 def test_without_solutions_the_visible_checks_run_and_it_says_so(

@@ -1,7 +1,8 @@
 """From the source to the exported marks with nbgrader's own commands and a real gradebook.
 
 Five submissions to each assignment: the solution, the untouched release, one half done, one with one
-mistake in its first function, and one with a syntax error in its last.
+mistake in its first function, and one with a syntax error in its last. Answers in words, which a person
+marks, stand in the solution; one stands in the half that is done.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 import pytest
 
 from course_lib.checks.assignments import MODULES, load
-from marking import Course, answered, answers_of
+from marking import Course, answered, answers_of, phrases, schemes_of, words_of
 
 STUDENTS = ("half", "mistake", "solution", "syntax", "untouched")
 # One ordinary mistake in the first function of each assignment, on which later functions build.
@@ -46,7 +47,14 @@ MISTAKES = {
         "def encode(text, vocabulary):\n    return [list(vocabulary).index(token) for token in text.split()]",
         "You number the tokens yourself",
     ),
+    "07_limits_of_one_layer": (
+        "def swap_tokens(ids, first, second):\n"
+        "    one, other = ids[first], ids[second]\n"
+        "    return [other if each == one else one if each == other else each for each in ids]",
+        "Do two positions change places, or two ids?",
+    ),
 }
+MY_WORDS = "Each of my keys depends on its token alone."
 
 
 @pytest.fixture(scope="module", params=MODULES)
@@ -57,6 +65,7 @@ def course(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     answers = answers_of(made.source())
     functions = list(answers)
     half = {function: answers[function] for function in functions[: len(functions) // 2]}
+    half |= dict.fromkeys(list(words_of(made.source()))[:1], MY_WORDS)
     made.submit("solution", made.source())
     made.submit("untouched", made.release())
     made.submit("half", answered(made.release(), half))
@@ -74,8 +83,16 @@ def _possible(name: str) -> dict[str, float]:
     return {each.function: float(sum(b.points for b in each.behaviours)) for each in load(name).exercises}
 
 
+def _in_words(course: Course) -> dict[str, float]:
+    """The points of each answer in words."""
+    marks = [cell.metadata.get("nbgrader", {}) for cell in course.source().cells]
+    return {each["grade_id"]: each["points"] for each in marks if each.get("grade") and each["solution"]}
+
+
 def test_every_assignment_has_twenty_points(course: Course) -> None:
-    assert sum(_possible(course.assignment).values()) == 20
+    automatic, others = _possible(course.assignment), _in_words(course)
+    assert sum(automatic.values()) + sum(others.values()) == 20
+    assert course.max_score() == 20
 
 
 def test_each_function_costs_its_own_points_only(course: Course) -> None:
@@ -95,14 +112,31 @@ def test_each_function_costs_its_own_points_only(course: Course) -> None:
 def test_the_exported_marks_are_those_of_the_gradebook(course: Course) -> None:
     scores = {student: sum(points.values()) for student, points in course.functions().items()}
     assert course.exported() == scores
-    assert scores["solution"] == 20
+    assert scores["solution"] == sum(_possible(course.assignment).values())
     assert scores["untouched"] == 0
+
+
+def test_an_answer_in_words_waits_for_a_person_and_none_gets_no_points(course: Course) -> None:
+    names = list(_in_words(course))
+    assert len(names) == (2 if course.assignment == "07_limits_of_one_layer" else 0)
+    assert course.in_words("solution") == dict.fromkeys(names, (0.0, True))
+    assert course.in_words("untouched") == dict.fromkeys(names, (0.0, False))
+    assert course.in_words("half") == {name: (0.0, name == names[0]) for name in names}
+
+
+def test_a_person_who_marks_sees_the_students_words_and_the_mark_scheme(course: Course) -> None:
+    marked = course.marked("half")
+    assert schemes_of(marked) == schemes_of(course.source())
+    assert len(schemes_of(marked)) == len(_in_words(course))
+    assert list(words_of(marked).values())[:1] == [MY_WORDS] * bool(_in_words(course))
 
 
 def test_a_comment_stands_beside_each_answer_and_names_the_mistake(course: Course) -> None:
     comments = course.comments("mistake")
     functions = list(_possible(course.assignment))
-    assert set(comments) == set(functions)
+    assert set(comments) == set(functions) | set(_in_words(course))
+    assert {comments[name] for name in _in_words(course)} <= {"No response."}
+    assert {course.comments("solution")[name] for name in _in_words(course)} <= {None}
     assert MISTAKES[course.assignment][1] in comments[functions[0]]
     assert f"{functions[0]} is not written yet" in course.comments("untouched")[functions[0]]
     assert f"There is no {functions[-1]} yet" in course.comments("syntax")[functions[-1]]
@@ -121,6 +155,7 @@ def test_feedback_shows_sentences_and_nothing_of_tests_references_or_our_traceba
         page = course.feedback(student)
         for ours in (
             "HIDDEN TESTS",
+            "MARK SCHEME",
             "check.collect",
             "answer(&#39;",
             "stand_ins",
@@ -130,6 +165,8 @@ def test_feedback_shows_sentences_and_nothing_of_tests_references_or_our_traceba
             assert ours not in page, (student, ours)
     page = course.feedback("untouched")
     assert f"{first} is not written yet" in page
+    secret_lines |= {each for scheme in schemes_of(course.source()) for each in phrases(scheme)}
+    secret_lines |= {each for words in words_of(course.source()).values() for each in phrases(words)}
     assert not [line for line in secret_lines if line in page]
 
 

@@ -13,6 +13,7 @@ from course_lib.checks.store import visible
 from course_lib.grading.references import out_of_date
 from course_lib.grading.release import generate
 from course_lib.grading.source import Source
+from marking import phrases, schemes_of, words_of
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -35,10 +36,14 @@ def test_the_stored_right_answers_are_those_of_the_solution(name: str) -> None:
 @pytest.mark.parametrize("name", MODULES)
 def test_no_solution_and_no_hidden_line_is_in_the_release(name: str) -> None:
     released = "\n".join(cell.source for cell in _notebook("exercises", name).cells)
-    assert not re.search(r"BEGIN (SOLUTION|HIDDEN)|check\.collect", released)
+    assert not re.search(r"BEGIN (SOLUTION|HIDDEN|MARK)|check\.collect", released)
     for cell in _notebook("solutions", name).cells:
         for solution in re.findall(r"### BEGIN SOLUTION(.*?)### END SOLUTION", cell.source, flags=re.DOTALL):
             assert solution.strip() not in released
+    source = _notebook("solutions", name)
+    for text in (*words_of(source).values(), *schemes_of(source)):
+        assert phrases(text)
+        assert not [each for each in phrases(text) if each in released]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -115,6 +115,43 @@ def test_a_students_own_cells_stay_where_they_are_without_metadata(
     assert made.cells[3].metadata == {}
 
 
+IN_WORDS = "07_limits_of_one_layer"
+
+
+@pytest.fixture
+def words() -> NotebookNode:
+    """A released notebook with answers in words, which a person marks."""
+    return nbformat.read(ROOT / "exercises" / IN_WORDS / f"{IN_WORDS}.ipynb", as_version=4)
+
+
+@pytest.mark.parametrize("cell_type", ["markdown", "code", "raw"])
+def test_an_answer_in_words_keeps_its_text_whatever_its_cell_has_become(
+    words: NotebookNode, cell_type: str
+) -> None:
+    source = cells_of(words)
+    cell = _find(words, "by_order")
+    cell["cell_type"], cell.source = cell_type, "The query is the same."
+    made, repairs = sanitise(words, source, {})
+    again = _find(made, "by_order")
+    assert (again.cell_type, again.source) == ("markdown", "The query is the same.")
+    assert (again.metadata.nbgrader.grade, again.metadata.nbgrader.points) == (True, 2)
+    assert len(repairs) == (cell_type != "markdown")
+
+
+def test_a_deleted_answer_in_words_comes_back_as_it_was_handed_out(words: NotebookNode) -> None:
+    handed_out = SourceCell("by_order", "markdown", "YOUR ANSWER HERE", grade=True, solution=True, points=2.0)
+    words.cells.remove(_find(words, "by_order"))
+    made, _ = sanitise(words, [handed_out], {})
+    assert _find(made, "by_order").source == "YOUR ANSWER HERE"
+
+
+def test_a_model_answer_never_gets_into_a_submission(words: NotebookNode) -> None:
+    solution = nbformat.read(ROOT / "solutions" / IN_WORDS / f"{IN_WORDS}.ipynb", as_version=4)
+    words.cells.remove(_find(words, "by_order"))
+    made, _ = sanitise(words, cells_of(solution), {})
+    assert _find(made, "by_order").source == ""
+
+
 @pytest.mark.parametrize("marks", ["text", {"grade_id": 7}, {}, {"schema_version": 1}])
 def test_odd_metadata_is_dropped(release: NotebookNode, source: list[SourceCell], marks: object) -> None:
     release.cells.append(new_code_cell("y = 2"))

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from . import probes_training
+from . import probes_block, probes_training
 from .parameters import Wrong, load_parameters, sequence
 
 Probe = Callable[..., Any]
@@ -113,9 +113,13 @@ def _stored(**matrices: Any) -> dict[str, Any]:
     return {f"{name}.weight": matrix for name, matrix in matrices.items()}
 
 
-PROBES: dict[str, Probe] = {
-    "attention_module": attention_module,
-    "attention_module_with_gradients": attention_module_with_gradients,
-    "with_gradients": with_gradients,
-    "with_mode": with_mode,
-} | probes_training.PROBES
+PROBES: dict[str, Probe] = (
+    {
+        "attention_module": attention_module,
+        "attention_module_with_gradients": attention_module_with_gradients,
+        "with_gradients": with_gradients,
+        "with_mode": with_mode,
+    }
+    | probes_training.PROBES
+    | probes_block.PROBES
+)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from course_lib.torch_attention import masked_attention
 
+from .torch_block import BlockAttention
 from .torch_recall import RecallModel
 
 Layer = Callable[[Tensor], Tensor]
@@ -72,7 +73,7 @@ class DropoutLayer(nn.Module):
         return self.attend(self.dropout(X))
 
 
-LAYERS: dict[str, Callable[..., Layer | RecallModel]] = {
+LAYERS: dict[str, Callable[..., Layer | RecallModel | BlockAttention]] = {
     "torch_row_layer": row_layer,
     "torch_running_sum_layer": running_sum_layer,
     "torch_mixing_layer": mixing_layer,
@@ -82,4 +83,5 @@ LAYERS: dict[str, Callable[..., Layer | RecallModel]] = {
     "torch_sequence_norm_layer": sequence_norm_layer,
     "torch_dropout_layer": DropoutLayer,
     "torch_recall_model": RecallModel,
+    "torch_block_attention": BlockAttention,
 }

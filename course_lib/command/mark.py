@@ -23,7 +23,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Mark the notebook. Returns: 0 with all points, 1 when points are missing."""
+    """Mark the notebook. Returns: 0 with all automatic points, 1 when some are missing."""
     from pathlib import Path
 
     from course_lib.errors import CourseError
@@ -55,11 +55,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def table(marked: Any) -> str:
-    """The verdicts as lines: points, function and behaviour, and a sentence where points are missing."""
+    """The verdicts as lines: points, function and behaviour, and a sentence where points are missing; then
+    what a person marks."""
     lines = [f"repaired first: {repair}" for repair in marked.repairs]
     for verdict in marked.verdicts.values():
         points = f"{verdict.points:>4g} of {verdict.max_points:g}"
         lines.append(f"{points:<11}{verdict.function}: {verdict.title}")
         if verdict.failed is not None:
             lines.append(f"{'':11}{verdict.sentence}")
-    return "\n".join([*lines, f"{marked.points:>4g} of {marked.max_points:g} points"])
+    for name, points in marked.by_hand.items():
+        lines.append(f"{f'   – of {points:g}':<11}{name}: marked by hand")
+    more = f", and {sum(marked.by_hand.values()):g} that are marked by hand" if marked.by_hand else ""
+    return "\n".join([*lines, f"{marked.points:>4g} of {marked.max_points:g} points{more}"])

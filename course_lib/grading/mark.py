@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
@@ -19,11 +19,13 @@ from .source import VisibleTests
 
 @dataclass(frozen=True)
 class Marked:
-    """One notebook's verdicts by test cell, and what was repaired in it first."""
+    """One notebook's verdicts by test cell, what was repaired in it first, and the points that a person gives
+    for answers in words, by cell."""
 
     assignment: str
     verdicts: dict[str, Verdict]
     repairs: list[str]
+    by_hand: dict[str, float] = field(default_factory=dict)
 
     @property
     def points(self) -> float:
@@ -32,7 +34,7 @@ class Marked:
 
     @property
     def max_points(self) -> float:
-        """The points that are to be had."""
+        """The points that are to be had from test cells."""
         return sum(verdict.max_points for verdict in self.verdicts.values())
 
 
@@ -76,6 +78,8 @@ def mark(notebook: NotebookNode, tests: VisibleTests, original: NotebookNode, *,
     """
     from .execute import JudgedExecute
 
-    notebook, repairs = sanitise(notebook, cells_of(original), tests.follows)
+    cells = cells_of(original)
+    notebook, repairs = sanitise(notebook, cells, tests.follows)
     executor = JudgedExecute(kernel_name="python3", sandboxed=sandboxed, log=logging.getLogger("course.mark"))
-    return Marked(tests.name, executor.mark(notebook, tests), repairs)
+    by_hand = {cell.name: cell.points or 0.0 for cell in cells if cell.by_hand}
+    return Marked(tests.name, executor.mark(notebook, tests), repairs, by_hand)

@@ -9,8 +9,8 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
-from nbgrader.utils import is_grade, is_solution
+from nbgrader.preprocessors import ClearMarkScheme, ClearSolutions, NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_locked, is_solution
 from traitlets import Bool, Unicode
 
 from course_lib.checks.judge import Verdict
@@ -123,8 +123,9 @@ class SaveComments(NbGraderPreprocessor):
         return nb, resources
 
 
-class HideTests(NbGraderPreprocessor):
-    """Feedback shows what a test found, not how it is written; and what was repaired, at the top."""
+class HideTests(ClearMarkScheme):
+    """Feedback shows what a test found, not how it is written, and no mark scheme; what was repaired, at the
+    top."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         nb, resources = super().preprocess(nb, resources)
@@ -140,6 +141,8 @@ class HideTests(NbGraderPreprocessor):
         if is_grade(cell) and not is_solution(cell) and cell.cell_type == "code":
             cell.source = f"# automatic test {name_of(cell)}"
             cell.outputs = [output for output in cell.outputs if output.output_type == "display_data"]
+        if is_locked(cell):
+            self._remove_mark_scheme_region(cell)
         return cell, resources
 
 

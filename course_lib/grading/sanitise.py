@@ -1,7 +1,7 @@
 """Make a submission whole again before it runs: test cells from the source, nothing of a student's metadata.
 
-Only an answer cell's text is the student's. Everything else that carries an id of the assignment is written
-anew from the source; what had to be repaired is said in words.
+Only an answer cell's text, be it code or words, is the student's. Everything else that carries an id of the
+assignment is written anew from the source; what had to be repaired is said in words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ SCHEMA = 3
 
 @dataclass(frozen=True)
 class SourceCell:
-    """One cell of the assignment that carries an id: an answer, a test, or read-only text or code."""
+    """One cell of the assignment that carries an id: an answer, a test, both, or read-only text or code.
+
+    What is both is an answer in words, which a person marks.
+    """
 
     name: str
     cell_type: str
@@ -27,6 +30,11 @@ class SourceCell:
     solution: bool
     points: float | None = None
     checksum: str | None = None
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person marks it."""
+        return self.grade and self.solution
 
     def metadata(self) -> dict[str, Any]:
         """What nbgrader knows a cell by."""
@@ -55,14 +63,16 @@ class SourceCell:
 
 
 def cells_of(notebook: NotebookNode) -> list[SourceCell]:
-    """The cells of a source notebook that carry an id."""
+    """The cells of a source notebook that carry an id. Answers in words come empty: a model answer has no
+    place in a submission."""
     cells = []
     for cell in notebook.cells:
         marks = cell.metadata.get("nbgrader")
         if marks:
             grade, solution = marks.get("grade", False), marks.get("solution", False)
             points = float(marks["points"]) if grade else None
-            cells.append(SourceCell(marks["grade_id"], cell.cell_type, cell.source, grade, solution, points))
+            source = "" if grade and solution else cell.source
+            cells.append(SourceCell(marks["grade_id"], cell.cell_type, source, grade, solution, points))
     return cells
 
 
@@ -130,7 +140,8 @@ def _add_missing(cells: list[NotebookNode], source_cells: Sequence[SourceCell], 
         if wanted.name in present:
             position = next(i for i, cell in enumerate(cells) if name_of(cell) == wanted.name) + 1
         else:
-            cells.insert(position, wanted.cell("" if wanted.solution else None))
+            # An answer in words comes back as it was handed out, which nbgrader knows to be no answer.
+            cells.insert(position, wanted.cell("" if wanted.solution and not wanted.by_hand else None))
             position += 1
             repairs.append(f"The cell {wanted.name} was missing and was put back.")
 

@@ -13,6 +13,7 @@ MODULES = {
     "04_masking": "masking",
     "05_multi_head": "multi_head",
     "06_colour_recall": "colour_recall",
+    "07_limits_of_one_layer": "limits_of_one_layer",
 }
 
 
