@@ -119,10 +119,11 @@ def test_width_and_height_are_those_of_the_whole_figure():
 
 
 def test_new_axes_leave_the_open_figures_and_the_style_of_matplotlib_alone():
-    figures, settings = plt.get_fignums(), dict(plt.rcParams)
-    (ax,) = new_axes()
+    figures = plt.get_fignums()
+    with plt.rc_context({"font.size": 23, "axes.spines.top": True}):
+        (ax,) = new_axes()
+        assert (plt.rcParams["font.size"], plt.rcParams["axes.spines.top"]) == (23, True)
     assert plt.get_fignums() == figures
-    assert dict(plt.rcParams) == settings
     assert not ax.spines["top"].get_visible()  # a sign of the course's style
 
 
