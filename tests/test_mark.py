@@ -89,7 +89,7 @@ def test_without_solutions_the_visible_checks_run_and_it_says_so(
             "holiday.ipynb",
             '{"cells": [{"cell_type": "markdown", "id": "a", "metadata": {}, "source": "x"}],'
             ' "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
-            "of no assignment of this course",
+            "no exercise of this course",
         ),
     ],
 )
@@ -111,3 +111,23 @@ def test_the_submitted_file_is_not_changed(course: Path) -> None:
     before = path.read_bytes()
     assert _mark(str(path)) == 1
     assert path.read_bytes() == before
+
+
+WRONG_SOFTMAX = "def softmax(scores):\n    e = np.exp(scores)\n    return e / e.sum(axis=0)"
+OWN_FAULT = "def sharpen(scores, temperature):\n    scores /= temperature\n    return softmax(scores)"
+
+
+def test_a_function_is_blamed_for_its_own_mistake_and_not_for_an_earlier_one(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notebook = nbformat.read(SOLUTION, as_version=4)
+    for cell in notebook.cells:
+        answer = {"softmax": WRONG_SOFTMAX, "sharpen": OWN_FAULT}
+        cell.source = answer.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
+    nbformat.write(notebook, course / "mine.ipynb")
+    assert _mark(str(course / "mine.ipynb")) == 1
+    said = capsys.readouterr().out
+    assert said.splitlines()[-1].strip() == "12 of 20 points"
+    assert "must raise ValueError; yours returned" in said
+    sharpen = said[said.index("sharpen:") :]
+    assert "sums to" not in sharpen

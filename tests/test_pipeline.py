@@ -139,7 +139,8 @@ def test_a_comment_stands_beside_each_answer_and_names_the_mistake(course: Cours
     assert {course.comments("solution")[name] for name in _in_words(course)} <= {None}
     assert MISTAKES[course.assignment][1] in comments[functions[0]]
     assert f"{functions[0]} is not written yet" in course.comments("untouched")[functions[0]]
-    assert f"There is no {functions[-1]} yet" in course.comments("syntax")[functions[-1]]
+    said = course.comments("syntax")[functions[-1]]
+    assert f"There is no {functions[-1]}: its cell ended with SyntaxError" in said
 
 
 def test_feedback_shows_sentences_and_nothing_of_tests_references_or_our_tracebacks(course: Course) -> None:

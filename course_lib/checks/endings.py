@@ -39,7 +39,7 @@ def endings(
     errors = [(call, call.record.get("error")) for call in calls]
     hint = hint_for([(call, {ERROR: error_text(error)}) for call, error in errors if error], diagnose)
     for _, error in errors:
-        unwritten = None if error is None else _unwritten(name, error)
+        unwritten = None if error is None else _unwritten(name, error, reveal)
         if unwritten is not None:
             yield "not written", unwritten
     for call, error in errors:
@@ -51,12 +51,12 @@ def endings(
     yield "runs", None
 
 
-def _unwritten(name: str, error: Json) -> str | None:
+def _unwritten(name: str, error: Json, reveal: bool) -> str | None:
     """Whether it, or a function that it calls, is still the stub."""
     stub = re.fullmatch(r"(?:(\w{1,60}) is not written yet)?", error["message"])
     if error["type"] != "NotImplementedError" or stub is None:
         return None
-    other = stub[1] or name
+    other = (stub[1] or name) if reveal else name
     needs = name if other == name else f"{name} needs {other}, which"
     return f"{needs} is not written yet."
 
@@ -65,12 +65,12 @@ def _raised(call: Call, error: Json, reveal: bool) -> str:
     kind, message, line = (readable(error[key], 300) for key in ("type", "message", "line"))
     if kind == "Refused" and re.fullmatch(r"it calls [\w.]+; [\w ]+", message):
         return f"Not your own work yet: {message}."
-    if kind == "Wrong":
-        return f"{place(call, reveal).removesuffix(',')}: {message}" if reveal else message
+    if kind == "Wrong" and reveal:
+        return f"{place(call, reveal).removesuffix(',')}: {message}"
     if kind == "KeyboardInterrupt":
         return f"{place(call, reveal)} it was stopped before it came to an end. Is there a loop without end?"
-    if not reveal:  # an error of the student's own could tell the input
-        kind, message = (kind if kind in KNOWN_ERRORS else "an error"), ""
+    if not reveal:  # whatever words the student chose could tell the input
+        kind, message, line = (kind if kind in KNOWN_ERRORS else "an error"), "", ""
     said = f"{kind}: {message.rstrip('.')}" if message else kind
     where = f" ({line})" if line else ""
     asked = ", not ValueError" if call.raises else ""

@@ -8,7 +8,7 @@ import numpy as np
 
 from .calls import Call, named, place
 from .spec import Behaviour, Exercise, Returned
-from .values import Received, readable
+from .values import Received
 
 # Every honest float32 solution tried stays within 1e-5 of the float64 reference, relative to 1 or to the
 # value, whichever is larger; the nearest mistake in the catalogue is more than 100 times further away.
@@ -123,8 +123,9 @@ def properties_hold(
 def unchanged(call: Call) -> str | None:
     """Inputs are as they were, and a second call gives the same."""
     if call.record["changed"]:
-        changed = readable(call.record["changed"][0], 60)
-        return f"Your function changes its input {changed}. Work on a copy: the caller still needs it."
+        changed = [name for name in call.record["changed"] if name in call.arguments]
+        which = f"its input {changed[0]}" if changed else "one of its inputs"
+        return f"Your function changes {which}. Work on a copy: the caller still needs it."
     if not call.record.get("again", True):
         return "Called twice with the same input, your function gives two different answers."
     return None

@@ -42,13 +42,13 @@ def run(args: argparse.Namespace) -> int:
     if solution.is_file():
         tests: VisibleTests = Source(solution, read_or_make(root / NAME))
         original = tests.notebook  # type: ignore[attr-defined]
-        sandboxed = needs_sandbox("--unsandboxed", args.unsandboxed)
     else:
         print("There is no solutions/ here, so only the visible checks are run; hidden tests may find more.")
         tests = VisibleTests(name)
         original = read_submission(root / "exercises" / name / f"{name}.ipynb")
-        # Where there are no solutions the notebook is the user's own, and a sandbox protects nobody.
-        sandboxed = not args.unsandboxed and missing() is None
+    # A notebook in work/, or where there are no solutions, is the user's own: a sandbox would protect nobody.
+    own = not solution.is_file() or root / "work" in path.resolve().parents
+    sandboxed = needs_sandbox("--unsandboxed", args.unsandboxed or (own and missing() is not None))
     marked = mark(notebook, tests, original, sandboxed=sandboxed)
     print(table(marked))
     return 0 if marked.points == marked.max_points else 1

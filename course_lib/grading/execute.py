@@ -23,6 +23,7 @@ from course_lib.checks.check import lines
 from course_lib.checks.judge import UNREADABLE, Verdict
 from course_lib.checks.values import BadRecord, Json, readable
 
+from .outputs import kept
 from .provisioner import NAME as PROVISIONER
 from .sanitise import name_of
 from .source import Test, VisibleTests
@@ -41,6 +42,7 @@ class JudgedExecute(Execute):
     """
 
     sandboxed = Bool(True).tag(config=True)
+    _asking = False
 
     def mark(self, notebook: NotebookNode, source: VisibleTests) -> dict[str, Verdict]:
         """Run the notebook, judge every test cell, and write points and sentences into it.
@@ -48,7 +50,7 @@ class JudgedExecute(Execute):
         Returns: the verdict for each test cell's id.
         """
         self.verdicts: dict[str, Verdict] = {}
-        self.source, self._ended = source, None
+        self.source, self._ended, self._asking = source, None, False
         os.environ["OMP_NUM_THREADS"] = "1"
         with (
             tempfile.TemporaryDirectory(prefix="marking-") as folder,
@@ -59,8 +61,8 @@ class JudgedExecute(Execute):
         self._say_why_there_is_none(notebook)
         for cell in notebook.cells:
             verdict = self.verdicts.get(name_of(cell) or "")
-            if verdict is not None:
-                cell.outputs = written(verdict)
+            if cell.cell_type == "code":
+                cell.outputs = kept(cell.outputs) if verdict is None else written(verdict)
         return self.verdicts
 
     def preprocess(self, nb: NotebookNode, resources: Any = None, km: Any = None) -> tuple[NotebookNode, Any]:
@@ -109,8 +111,8 @@ class JudgedExecute(Execute):
     def _run(self, cell: NotebookNode, resources: Any, index: int) -> None:
         try:
             self.preprocess_cell(cell, resources, index)
-        except (DeadKernelError, CellTimeoutError) as error:
-            self._end(TOO_LONG if isinstance(error, CellTimeoutError) else ENDED)
+        except Exception as error:  # a kernel can send what nbclient does not survive
+            self._end(_reason(error))
 
     def _judged(self, test: Test, stand_ins: Json = None) -> Verdict:
         request = self.source.requests(test)
@@ -138,13 +140,14 @@ class JudgedExecute(Execute):
             return None, self._ended
         cell = new_code_cell(ask(request))
         self.nb.cells.append(cell)
+        self._asking = True
         try:
             self.execute_cell(cell, len(self.nb.cells) - 1, store_history=False)
-        except (DeadKernelError, CellTimeoutError) as error:
-            trouble = TOO_LONG if isinstance(error, CellTimeoutError) else ENDED
-            self._end(trouble)
-            return None, trouble
+        except Exception as error:
+            self._end(_reason(error))
+            return None, _reason(error)
         finally:
+            self._asking = False
             self.nb.cells.pop()
         try:
             return read_bundle(cell.outputs), None
@@ -152,6 +155,14 @@ class JudgedExecute(Execute):
             timed_out = any(output.get("ename") == "CellTimeoutError" for output in cell.outputs)
             self.log.warning("%s: %s", request["function"], error)
             return None, TOO_LONG if timed_out else UNREADABLE
+
+    def process_message(self, msg: Any, cell: NotebookNode, cell_index: int) -> Any:
+        """While a kernel is asked, hear nothing but the answer: nothing may change what other cells show."""
+        if self._asking:
+            if msg["msg_type"] not in ("status", "execute_input", "display_data"):
+                return None
+            msg["content"].pop("transient", None)
+        return super().process_message(msg, cell, cell_index)
 
     def _end(self, reason: str) -> None:
         """The kernel is of no more use: stop it, and keep the reason for every test to come."""
@@ -175,6 +186,13 @@ class JudgedExecute(Execute):
         if stand_ins is not None:
             # It failed before, so this can only be better: in points, or in naming what is its own fault.
             self.verdicts[test.cell] = self._judged(test, stand_ins)
+
+
+def _reason(error: Exception) -> str:
+    """What a student is told when a kernel is of no more use."""
+    if isinstance(error, CellTimeoutError):
+        return TOO_LONG
+    return ENDED if isinstance(error, DeadKernelError) else UNREADABLE
 
 
 def written(verdict: Verdict) -> list[NotebookNode]:

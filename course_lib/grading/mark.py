@@ -56,17 +56,19 @@ def read_submission(path: Path) -> NotebookNode:
 
 
 def assignment_of(path: Path, notebook: NotebookNode) -> str:
-    """Which assignment a notebook is of: by its name, else by the answer cells in it.
+    """Which assignment a notebook is of, by the answer cells in it; its name decides between equals.
 
     Raises: CourseError when it is of none.
     """
-    if path.stem in MODULES:
-        return path.stem
     present = {name_of(cell) for cell in notebook.cells}
-    for name in MODULES:
-        if present.issuperset(exercise.function for exercise in load(name).exercises):
-            return name
-    raise CourseError(f"{path}: of no assignment of this course; expected one of {', '.join(MODULES)}")
+    names = sorted(MODULES, key=lambda name: name != path.stem)
+    answers = {name: {exercise.function for exercise in load(name).exercises} for name in names}
+    found = max(names, key=lambda name: len(answers[name] & present))
+    if not answers[found] & present:
+        raise CourseError(
+            f"{path}: no exercise of this course (no answer cell in it); exercises lie in work/"
+        )
+    return found
 
 
 def mark(notebook: NotebookNode, tests: VisibleTests, original: NotebookNode, *, sandboxed: bool) -> Marked:

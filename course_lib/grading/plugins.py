@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import ClearMarkScheme, ClearSolutions, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_locked, is_solution
-from traitlets import Bool, Unicode
+from traitlets import Bool, List, Unicode
 
 from course_lib.checks.judge import Verdict
 from course_lib.errors import CourseError
@@ -127,6 +129,9 @@ class HideTests(ClearMarkScheme):
     """Feedback shows what a test found, not how it is written, and no mark scheme; what was repaired, at the
     top."""
 
+    # nbgrader's base class takes the option's tag away, and the HTML exporter then warns about it each time.
+    display_data_priority = List(Unicode()).tag(config=True)
+
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         nb, resources = super().preprocess(nb, resources)
         repairs = nb.metadata.get("course", {}).get("repairs", [])
@@ -143,6 +148,9 @@ class HideTests(ClearMarkScheme):
             cell.outputs = [output for output in cell.outputs if output.output_type == "display_data"]
         if is_locked(cell):
             self._remove_mark_scheme_region(cell)
+        comment = cell.metadata.get("nbgrader", {}).get("comment")
+        if comment and comment.startswith(f"{name_of(cell)}: "):  # ours; an instructor may write Markdown
+            cell.metadata.nbgrader.comment = as_markdown(comment)
         return cell, resources
 
 
@@ -154,6 +162,15 @@ class NamedStubs(ClearSolutions):
     ) -> tuple[NotebookNode, Any]:
         self.code_stub = {**self.code_stub, "python": stub(cell.source)}
         return super().preprocess_cell(cell, resources, cell_index)
+
+
+def as_markdown(text: str) -> str:
+    """Plain text as the Markdown that shows it: the words of a student's error must not become markup.
+
+    >>> as_markdown("__init__ <b>")
+    '\\\\_\\\\_init\\\\_\\\\_ &lt;b&gt;'
+    """
+    return re.sub(r"([\\`*_{}\[\]#$~|])", r"\\\1", html.escape(text, quote=False))
 
 
 def comment_on(verdicts: list[Verdict]) -> str:

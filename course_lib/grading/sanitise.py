@@ -13,6 +13,8 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+from .outputs import clean
+
 SCHEMA = 3
 
 
@@ -123,6 +125,7 @@ def _known_once(
 
 def _rebuilt(cell: NotebookNode, known: Mapping[str, SourceCell], repairs: list[str]) -> NotebookNode:
     name = name_of(cell)
+    cell.source = clean(cell.source)
     if name not in known:
         make = {"code": new_code_cell, "markdown": new_markdown_cell}.get(cell.cell_type)
         return make(cell.source) if make is not None else new_markdown_cell(cell.source)
