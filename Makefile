@@ -9,7 +9,7 @@ CHAPTERS = $(wildcard notebooks/*.ipynb)
 NOTEBOOKS = $(CHAPTERS) $(wildcard solutions/*/*.ipynb) $(wildcard exercises/*/*.ipynb)
 export OMP_NUM_THREADS = 1
 
-.PHONY: help setup lab test lint format normalise chapters release
+.PHONY: help setup lab test lint format normalise chapters release benchmark
 .DEFAULT_GOAL = help
 
 help:  ## list the targets
@@ -43,3 +43,6 @@ chapters: setup  ## run every chapter in a fresh kernel and store its outputs
 release: setup  ## generate exercises/, and the right answers to their visible checks, from solutions/
 	@$(COURSE) references $(ARGS)
 	@$(COURSE) release $(ARGS)
+
+benchmark: setup  ## time every chapter, and an ensemble's model against the plain loop
+	@$(COURSE) benchmark $(ARGS)

@@ -51,7 +51,7 @@ def test_help_marks_the_commands_that_only_maintainers_need(monkeypatch):
     marked = {
         name for name, line in re.findall(r"\n    (\w+)\s+(.+)", said) if line.endswith("(maintainers)")
     }
-    assert marked == {"normalise", "release", "references"}
+    assert marked == {"benchmark", "normalise", "release", "references"}
 
 
 def test_output_that_a_terminal_cannot_show_is_replaced_and_stops_nothing(monkeypatch):
@@ -118,3 +118,10 @@ def test_lab_asks_no_question_about_news_and_keeps_the_users_own_settings(monkey
     overrides, error = _get_overrides("no-such-folder")
     assert not error
     assert overrides["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
+
+
+def test_the_benchmark_finds_an_ensemble_far_faster_than_the_loop() -> None:
+    from course_lib.command.benchmark import ensemble_against_loop
+
+    said = ensemble_against_loop(models=100, updates=10, repeats=1)
+    assert int(re.search(r"(\d+) times less", said)[1]) > 20
