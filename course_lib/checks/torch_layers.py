@@ -60,13 +60,24 @@ def sequence_norm_layer() -> Layer:
     return lambda X: (X - X.mean(dim=-2, keepdim=True)) / X.var(dim=-2, keepdim=True).add(1e-5).sqrt()
 
 
+def rounding_layer(W: Tensor) -> Layer:
+    """Each row by itself, but for rounding: the mean of all rows is added and taken away again."""
+
+    def layer(X: Tensor) -> Tensor:
+        everything = X.mean(dim=(-2, -1), keepdim=True)
+        return torch.tanh(X @ W) + everything - everything
+
+    return layer
+
+
 class DropoutLayer(nn.Module):
     """Self-attention under a mask, over numbers half of which are dropped in training."""
 
-    def __init__(self, W_q: Tensor, W_k: Tensor, W_v: Tensor, mask: Tensor) -> None:
+    def __init__(self, W_q: Tensor, W_k: Tensor, W_v: Tensor, mask: Tensor, training: bool = True) -> None:
         super().__init__()
         self.dropout = nn.Dropout(0.5)
         self.attend = masked_layer(W_q, W_k, W_v, mask)
+        self.train(training)
 
     def forward(self, X: Tensor) -> Tensor:
         """The output, another one with every call in training mode."""
@@ -81,6 +92,7 @@ LAYERS: dict[str, Callable[..., Layer | RecallModel | BlockAttention]] = {
     "torch_late_masked_layer": late_masked_layer,
     "torch_normalised_first_layer": normalised_first_layer,
     "torch_sequence_norm_layer": sequence_norm_layer,
+    "torch_rounding_layer": rounding_layer,
     "torch_dropout_layer": DropoutLayer,
     "torch_recall_model": RecallModel,
     "torch_block_attention": BlockAttention,

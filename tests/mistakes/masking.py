@@ -719,6 +719,23 @@ from course_lib.torch_attention import masked_softmax
         ),
     ),
     Mistake(
+        id="softmax-no-mask-when-nothing-is-allowed",
+        function="masked_softmax",
+        cause="a mask that allows nothing is taken for no mask",
+        code="""
+def masked_softmax(scores, mask):
+    if not mask.any():
+        return scores.softmax(dim=-1)
+    empty = ~mask.any(dim=-1, keepdim=True)
+    harmless = scores.masked_fill(~mask, -torch.inf).masked_fill(empty, 0.0)
+    return harmless.softmax(dim=-1).masked_fill(~mask, 0.0)
+""",
+        fails=("empty rows",),
+        behaviour="empty rows",
+        case="nothing allowed at all",
+        question="The weight of a hidden key must be 0",
+    ),
+    Mistake(
         id="attention-not-scaled",
         function="masked_attention",
         cause="the scores are not scaled",
@@ -1049,6 +1066,24 @@ def masked_attention(Q, K, V, mask=None):
             "Output and weights are right, and NaN comes back on the way of the gradient. Is a NaN "
             "computed first, and replaced later?"
         ),
+    ),
+    Mistake(
+        id="attention-no-mask-when-nothing-is-allowed",
+        function="masked_attention",
+        cause="a mask that allows nothing is taken for no mask",
+        code="""
+def masked_attention(Q, K, V, mask=None):
+    scores = Q @ K.mT / math.sqrt(Q.shape[-1])
+    if mask is None or not mask.any():
+        weights = scores.softmax(dim=-1)
+    else:
+        weights = masked_softmax(scores, mask)
+    return weights @ V, weights
+""",
+        fails=("empty rows",),
+        behaviour="empty rows",
+        case="nothing allowed at all",
+        question="The weight of a hidden key must be 0",
     ),
     Mistake(
         id="attention-torch-library",
@@ -1492,6 +1527,58 @@ def sees_future(layer, X):
         ),
     ),
     Mistake(
+        id="future-always-training-afterwards",
+        function="sees_future",
+        cause="the module goes to training mode, in whichever mode it came",
+        code="""
+def sees_future(layer, X):
+    module = isinstance(layer, nn.Module)
+    if module:
+        layer.eval()
+    before, leaks = layer(X), False
+    for j in range(1, X.shape[1]):
+        changed = X.clone()
+        changed[:, j] = torch.randn(X.shape[-1])
+        leaks = leaks or not torch.allclose(layer(changed)[:, :j], before[:, :j], atol=1e-5)
+    if module:
+        layer.train()
+    return leaks
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="evaluation mode, causal attention",
+        question=(
+            "The layer came in evaluation mode and yours leaves it in training mode. What would its next "
+            "user get?"
+        ),
+    ),
+    Mistake(
+        id="future-rounding-counts",
+        function="sees_future",
+        cause="outputs are compared to the last bit, so that rounding counts as a dependence",
+        code="""
+def sees_future(layer, X):
+    mode = getattr(layer, "training", False)
+    if mode:
+        layer.eval()
+    before, leaks = layer(X), False
+    for j in range(1, X.shape[1]):
+        changed = X.clone()
+        changed[:, j] = torch.randn(X.shape[-1])
+        leaks = leaks or not torch.equal(layer(changed)[:, :j], before[:, :j])
+    if mode:
+        layer.train()
+    return leaks
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="only rounding from later rows",
+        question=(
+            "By how much do the earlier rows of this layer's output move? From which size on does the "
+            "statement call it a dependence?"
+        ),
+    ),
+    Mistake(
         id="future-one-row-crashes",
         function="sees_future",
         cause="with one row there are no earlier rows whose largest movement could be found",
@@ -1777,7 +1864,7 @@ def sees_future(layer, X):
         for j in range(i + 1, length):
             changed = X.clone()
             changed[:, j] = torch.randn(X.shape[-1])
-            found.append(not torch.equal(layer(changed)[:, i], still[:, i]))
+            found.append(not torch.allclose(layer(changed)[:, i], still[:, i], rtol=0, atol=1e-6))
     if training:
         layer.train()
     return any(found)

@@ -92,6 +92,11 @@ def _some_empty(draw: Draw, axes: str) -> Tensor:
     return torch.from_numpy(np.repeat(allowed[:, None], draw.shape(axes)[1], axis=1))
 
 
+def _nothing(draw: Draw, axes: str) -> Tensor:
+    """A mask that allows nothing in any row."""
+    return torch.zeros(draw.shape(axes), dtype=torch.bool)
+
+
 def _behind(scores: Tensor, mask: Tensor, added: float) -> Arguments:
     """Scores with something added behind the mask."""
     return {"scores": torch.where(mask, scores, scores + added), "mask": mask}
@@ -286,6 +291,7 @@ MASKED_SOFTMAX = Exercise(
                 Case("an empty row", lambda draw: _scores(draw, mask=_empty(draw, "L M"))),
                 Case("several empty rows", lambda draw: _scores(draw, mask=_some_empty(draw, "L M"))),
                 Case("only earlier keys", lambda draw: _scores(draw, "L L", causal(draw.sizes["L"], -1))),
+                Case("nothing allowed at all", lambda draw: _scores(draw, mask=_nothing(draw, "L M"))),
                 Case("a million in an empty row", _million_in_an_empty_row),
             ),
         ),
@@ -365,6 +371,7 @@ MASKED_ATTENTION = Exercise(
                     "only earlier keys",
                     lambda draw: _tables(draw, keys="L") | {"mask": causal(draw.sizes["L"], -1)},
                 ),
+                Case("nothing allowed at all", lambda draw: _tables(draw) | {"mask": _nothing(draw, "L M")}),
             ),
         ),
     ),
@@ -430,7 +437,7 @@ SEES_FUTURE = Exercise(
         ),
         Behaviour(
             "any input",
-            "one row, dropout, and layers and inputs left as they are",
+            "one row, dropout, either mode, rounding, and layers and inputs left as they are",
             1,
             unchanged=True,
             probe="with_mode",
@@ -445,6 +452,11 @@ SEES_FUTURE = Exercise(
                     "dropout, no mask",
                     lambda draw: layer_and_rows(draw, "dropout", mask=causal(rows_of(draw), rows_of(draw))),
                 ),
+                Case(
+                    "evaluation mode, causal attention",
+                    lambda draw: layer_and_rows(draw, "dropout", mask=causal(rows_of(draw)), training=False),
+                ),
+                Case("only rounding from later rows", lambda draw: layer_and_rows(draw, "rounding")),
                 Case("two rows, no mask", lambda draw: leaking(draw, "masked", rows=2, mask=causal(2, 1))),
             ),
         ),

@@ -39,7 +39,7 @@ def layer_and_rows(
 ) -> Arguments:
     """A named layer, with matrices or tables of its own, and an input for it."""
     rows = rows_of(draw) if rows is None else rows
-    if name == "mixing" or name == "row":
+    if name in ("mixing", "row", "rounding"):
         given["W"] = normal(draw, "D V")
     elif "mask" in given:
         given |= {
