@@ -614,6 +614,20 @@ def softmax_jacobian(weights):
         question="Your function changes its input weights.",
     ),
     Mistake(
+        id="jacobian-three-axes",
+        function="softmax_jacobian",
+        cause="a batch of batches is taken for a long batch",
+        code="""
+def softmax_jacobian(weights):
+    p = weights.reshape(-1, *weights.shape[-2:]) if weights.ndim > 3 else weights
+    return p[..., :, None] * (np.eye(p.shape[-1]) - p[..., None, :])
+""",
+        fails=("batches",),
+        behaviour="batches",
+        case="two leading axes",
+        question="Two of your leading axes have become one. Which shape must the result have, axis by axis?",
+    ),
+    Mistake(
         id="entropy-bits",
         function="entropy",
         cause="logarithm to base 2",
@@ -949,6 +963,39 @@ def entropy(weights):
         question="A batch has one more axis than a table. Which axis does your loop over rows take then?",
     ),
     Mistake(
+        id="entropy-three-axes",
+        function="entropy",
+        cause="the axis is chosen for a row, a table and a batch, and nothing longer",
+        code="""
+def entropy(weights):
+    logarithms = np.log(np.where(weights > 0, weights, 1.0))
+    return -(weights * logarithms).sum(axis=min(weights.ndim, 3) - 1)
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="two leading axes",
+        question=(
+            "Your sum runs along the third axis when there are four. Which one holds the keys, "
+            "however many there are?"
+        ),
+    ),
+    Mistake(
+        id="entropy-library",
+        function="entropy",
+        cause="PyTorch's entr is called",
+        code="""
+import torch
+
+
+def entropy(weights):
+    return torch.special.entr(torch.tensor(weights)).sum(dim=-1).numpy()
+""",
+        fails=ENTROPY,
+        behaviour="ordinary",
+        case="a table",
+        question="it calls torch.special.entr; this exercise is to write that yourself",
+    ),
+    Mistake(
         id="weights-no-scale",
         function="attention_weights",
         cause="no scale",
@@ -1252,7 +1299,7 @@ def attention_weights(Q, K, temperature=1.0):
     products = Q @ K.T
     return softmax(products / (temperature * np.sqrt(Q.shape[-1])))
 """,
-        fails=("any input",),
+        fails=("temperature", "any input"),
         behaviour="any input",
         case="a batch of tables",
         question="`.T` turns all axes around, also those of the batch. Which two should change places?",
@@ -1266,7 +1313,7 @@ def attention_weights(Q, K, temperature=1.0):
     products = Q @ np.swapaxes(K, -1, -2)
     return softmax(products / (temperature * np.sqrt(Q.shape[1])))
 """,
-        fails=("any input",),
+        fails=("temperature", "any input"),
         behaviour="any input",
         case="a batch of tables",
         question="Axis 1 is the width only when there is no batch. Which axis is it always?",
@@ -1349,6 +1396,41 @@ def attention_weights(Q, K, temperature=1.0):
         behaviour="any input",
         case="a batch of tables",
         question="Your function changes its input Q.",
+    ),
+    Mistake(
+        id="weights-temperature-clipped",
+        function="attention_weights",
+        cause="temperatures are kept between 0.1 and 10",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    return softmax(products / (np.clip(temperature, 0.1, 10) * np.sqrt(Q.shape[-1])))
+""",
+        fails=("temperature",),
+        behaviour="temperature",
+        case="very cold",
+        question=(
+            "Your weights are those of a temperature nearer to 1. Which temperatures does the "
+            "statement allow?"
+        ),
+    ),
+    Mistake(
+        id="weights-temperature-lost-in-batches",
+        function="attention_weights",
+        cause="the recursion does not hand the temperature on",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    if Q.ndim > 2:
+        return np.array([attention_weights(q, k) for q, k in zip(Q, K)])
+    return softmax(Q @ K.T / (temperature * np.sqrt(Q.shape[-1])))
+""",
+        fails=("temperature",),
+        behaviour="temperature",
+        case="a batch of tables",
+        question=(
+            "In a batch your weights are those of temperature 1. Does every table of it get to know "
+            "the temperature?"
+        ),
     ),
     Mistake(
         id="sweep-over-queries",
@@ -1963,6 +2045,25 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         behaviour="the same keys",
         case="many generators",
         question="your function gives two different answers",
+    ),
+    Mistake(
+        id="sweep-by-width",
+        function="largest_weight_sweep",
+        cause="results are kept by width, so that a width counts once",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = {}, {}
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        products = rng.standard_normal((n_queries, width)) @ keys.T
+        raw[width] = softmax(products).max(axis=-1).mean()
+        scaled[width] = softmax(products / np.sqrt(width)).max(axis=-1).mean()
+    return np.array(list(raw.values())), np.array(list(scaled.values()))
+""",
+        fails=("exact values",),
+        behaviour="exact values",
+        case="a width twice",
+        question="A width that comes twice has one entry. How many entries does the statement ask for?",
     ),
 )
 

@@ -343,6 +343,24 @@ def softmax(scores):
         case="a table",
         question="it calls torch.nn.functional.log_softmax; this exercise is to write that yourself",
     ),
+    Mistake(
+        id="softmax-three-axes",
+        function="softmax",
+        cause="the axis is chosen for a row, a table and a batch, and nothing longer",
+        code="""
+def softmax(scores):
+    axis = min(scores.ndim, 3) - 1
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="two leading axes",
+        question=(
+            "Your sums run along the third axis when there are four. Which axis holds the keys, "
+            "however many there are?"
+        ),
+    ),
 )
 
 SOFT_LOOKUP_MISTAKES = (
@@ -621,6 +639,42 @@ def soft_lookup(query, keys, values):
         case="one key",
         question="Your function changes its input values. Work on a copy: the caller still needs it.",
     ),
+    Mistake(
+        id="lookup-three-axes",
+        function="soft_lookup",
+        cause="the axis is chosen for a row, a table and a batch, and nothing longer",
+        code="""
+def soft_lookup(query, keys, values):
+    scores = query @ keys.T
+    axis = min(scores.ndim, 3) - 1
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    weights = e / e.sum(axis=axis, keepdims=True)
+    return weights @ values, weights
+""",
+        fails=("many queries",),
+        behaviour="many queries",
+        case="two leading axes",
+        question=(
+            "Your sums run along the third axis when there are four. Which axis holds the keys, "
+            "however many there are?"
+        ),
+    ),
+    Mistake(
+        id="lookup-maximum-clamped",
+        function="soft_lookup",
+        cause="a softmax of its own, whose maximum is not let below 0",
+        code="""
+def soft_lookup(query, keys, values):
+    scores = query @ keys.T
+    e = np.exp(scores - np.maximum(scores.max(axis=-1, keepdims=True), 0))
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights @ values, weights
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="very negative scores",
+        question="Every exp is 0 here: all scores are far below 0. Which function of yours is safe for them?",
+    ),
 )
 
 GAUSSIAN_MISTAKES = (
@@ -888,6 +942,47 @@ def gaussian_lookup(query, keys, values):
         case="a narrow kernel",
         question="It is called as gaussian_lookup(query, keys, values, width), and yours does not take that",
     ),
+    Mistake(
+        id="gaussian-three-axes",
+        function="gaussian_lookup",
+        cause="the axis is chosen for a row, a table and a batch, and nothing longer",
+        code="""
+def gaussian_lookup(query, keys, values, width):
+    scores = -((query[..., None, :] - keys) ** 2).sum(axis=-1) / (2 * width**2)
+    axis = min(scores.ndim, 3) - 1
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    weights = e / e.sum(axis=axis, keepdims=True)
+    return weights @ values, weights
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="two leading axes",
+        question=(
+            "Your sums run along the third axis when there are four. Which axis holds the keys, "
+            "however many there are?"
+        ),
+    ),
+    Mistake(
+        id="gaussian-one-hot-when-far",
+        function="gaussian_lookup",
+        cause="the nearest key takes everything when every exp is 0",
+        code="""
+def gaussian_lookup(query, keys, values, width):
+    squares = ((query[..., None, :] - keys) ** 2).sum(axis=-1)
+    kernel = np.exp(-squares / (2 * width**2))
+    total = kernel.sum(axis=-1, keepdims=True)
+    nearest = np.eye(len(keys))[squares.argmin(axis=-1)]
+    weights = np.where(total > 0, kernel / np.where(total > 0, total, 1), nearest)
+    return weights @ values, weights
+""",
+        fails=("far keys",),
+        behaviour="far keys",
+        case="two keys nearly equally far",
+        question=(
+            "Your nearest key takes everything, though another is nearly as near. What does the "
+            "formula give the two?"
+        ),
+    ),
 )
 
 SHARPEN_MISTAKES = (
@@ -1103,6 +1198,57 @@ def sharpen(scores, temperature):
         behaviour="ordinary",
         case="colder",
         question="it raised ValueError: temperature must be at least 1 (line 3 of sharpen).",
+    ),
+    Mistake(
+        id="sharpen-three-axes",
+        function="sharpen",
+        cause="the axis is chosen for a row, a table and a batch, and nothing longer",
+        code="""
+def sharpen(scores, temperature):
+    if temperature <= 0:
+        raise ValueError("temperature must be above 0")
+    scaled = scores / temperature
+    axis = min(scaled.ndim, 3) - 1
+    e = np.exp(scaled - scaled.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+""",
+        fails=("any input",),
+        behaviour="any input",
+        case="two leading axes",
+        question=(
+            "Your sums run along the third axis when there are four. Which axis holds the keys, "
+            "however many there are?"
+        ),
+    ),
+    Mistake(
+        id="sharpen-two-temperatures-refused",
+        function="sharpen",
+        cause="only 0 and -1 are refused",
+        code="""
+def sharpen(scores, temperature):
+    if temperature in (0, -1):
+        raise ValueError("temperature must be above 0")
+    return softmax(scores / temperature)
+""",
+        fails=("refuses",),
+        behaviour="refuses",
+        case="just below 0",
+        question="it must raise ValueError; yours returned a NumPy array.",
+    ),
+    Mistake(
+        id="sharpen-minus-1-and-below-refused",
+        function="sharpen",
+        cause="temperatures between -1 and 0 are not refused",
+        code="""
+def sharpen(scores, temperature):
+    if temperature == 0 or temperature <= -1:
+        raise ValueError("temperature must be above 0")
+    return softmax(scores / temperature)
+""",
+        fails=("refuses",),
+        behaviour="refuses",
+        case="just below 0",
+        question="it must raise ValueError; yours returned a NumPy array.",
     ),
 )
 

@@ -125,6 +125,12 @@ def _table(draw: Draw, before: str = "", queries: str = "L", keys: str = "M") ->
     return {"Q": draw.normal(f"{before} {queries} K"), "K": draw.normal(f"{before} {keys} K")}
 
 
+def _any_temperature(draw: Draw, low: float, high: float, before: str = "") -> Arguments:
+    """A table or batch, and a temperature from low to high; steps of 1/256 are exact in float32."""
+    table = {name: np.round(each * 256) / 256 for name, each in _table(draw, before).items()}
+    return table | {"temperature": round(float(draw.rng.uniform(low, high)), 3)}
+
+
 def _integer_table(draw: Draw) -> Arguments:
     return {"Q": draw.integers("L K"), "K": draw.integers("M K")}
 
@@ -166,6 +172,11 @@ def _any_sweep(draw: Draw) -> Arguments:
     order = [int(place) for place in draw.rng.permutation(3)]
     n_keys, n_queries = int(draw.rng.integers(6, 13)), int(draw.rng.integers(170, 230))
     return _sweep(draw, [widths[place] for place in order], n_keys, n_queries)
+
+
+def _width_twice(draw: Draw) -> Arguments:
+    width = int(draw.rng.integers(13, 30))
+    return _sweep(draw, [width, 64, width], 10, 200)
 
 
 def _many_generators(draw: Draw) -> list[Arguments]:
@@ -221,6 +232,7 @@ SOFTMAX_JACOBIAN = Exercise(
                 Case("a table", lambda draw: {"weights": draw.weights("L M")}),
                 Case("a square table", lambda draw: {"weights": draw.weights("L M")}, equal_sizes=True),
                 Case("a batch of tables", lambda draw: {"weights": draw.weights("B L M")}),
+                Case("two leading axes", lambda draw: {"weights": draw.weights("2 3 L M")}),
             ),
         ),
         Behaviour(
@@ -241,7 +253,12 @@ ENTROPY = Exercise(
     function="entropy",
     parameters=("weights",),
     returns=(Returned("entropy", "..."),),
-    refused=("course_lib.attention.entropy", "scipy.stats.entropy", "scipy.special.entr"),
+    refused=(
+        "course_lib.attention.entropy",
+        "scipy.stats.entropy",
+        "scipy.special.entr",
+        "torch.special.entr",
+    ),
     behaviours=(
         Behaviour(
             "ordinary",
@@ -271,6 +288,7 @@ ENTROPY = Exercise(
             unchanged=True,
             cases=(
                 Case("a batch of tables", lambda draw: {"weights": draw.weights("B L M")}),
+                Case("two leading axes", lambda draw: {"weights": draw.weights("2 B L M")}),
                 Case("equal weights", lambda draw: {"weights": np.ones(draw.shape("M")) / draw.sizes["M"]}),
                 Case("one key", lambda draw: {"weights": np.ones(draw.shape("L 1"))}),
             ),
@@ -300,12 +318,15 @@ ATTENTION_WEIGHTS = Exercise(
         ),
         Behaviour(
             "temperature",
-            "low and high temperatures",
+            "low and high temperatures, for batches, too",
             1,
             cases=(
                 Case("colder", lambda draw: _table(draw) | {"temperature": 0.4}),
                 Case("as it is", lambda draw: _table(draw) | {"temperature": 1}),
                 Case("hotter", lambda draw: _table(draw) | {"temperature": 3.0}),
+                Case("very cold", lambda draw: _any_temperature(draw, 0.03, 0.06)),
+                Case("very hot", lambda draw: _any_temperature(draw, 20.0, 80.0)),
+                Case("a batch of tables", lambda draw: _any_temperature(draw, 0.3, 0.7, "B")),
             ),
         ),
         Behaviour(
@@ -344,11 +365,12 @@ LARGEST_WEIGHT_SWEEP = Exercise(
         ),
         Behaviour(
             "exact values",
-            "width 1, and one key",
+            "width 1, one key, and a width that comes twice",
             1,
             cases=(
                 Case("width 1", lambda draw: _sweep(draw, [1, draw.sizes["K"]], 3, 100)),
                 Case("one key", lambda draw: _sweep(draw, [draw.sizes["K"], 20], 1, 50)),
+                Case("a width twice", _width_twice),
             ),
         ),
         Behaviour(

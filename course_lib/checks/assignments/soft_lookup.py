@@ -72,6 +72,14 @@ def _long_query(draw: Draw) -> Arguments:
             return drawn
 
 
+def _very_negative(draw: Draw) -> Arguments:
+    """All scores near -2000, and none far from the others; whole queries keep them exact in float32."""
+    query, keys = draw.integers("K").astype(float), _coarse(draw, "M K")
+    at = draw.rng.integers(draw.sizes["K"])
+    query[at], keys[:, at] = -1000, 2
+    return {"query": query, "keys": keys, "values": draw.normal("M V", 3.0)}
+
+
 def _clear_winner(scores: np.ndarray) -> bool:
     second, first = np.sort(scores)[-2:]
     return bool(first - second > 60)
@@ -94,6 +102,20 @@ def _far(draw: Draw) -> Arguments:
             return drawn
 
 
+def _far_together(draw: Draw) -> Arguments:
+    """Two keys nearly equally near, and every kernel underflows; whole numbers keep distances exact."""
+    drawn = {name: value.astype(float) for name, value in _integer_lookup(draw).items()}
+    query, keys = drawn["query"], drawn["keys"]
+    at, beside = draw.rng.permutation(draw.sizes["K"])[:2]
+    nearest, second = draw.rng.permutation(draw.sizes["M"])[:2]
+    query[at], keys[:, at] = draw.rng.integers(90, 130), 0
+    keys[nearest] = query
+    keys[nearest, at] = 3
+    keys[second] = keys[nearest]
+    keys[second, beside] += 1
+    return drawn | {"width": 1.0}
+
+
 def _narrow(draw: Draw) -> Arguments:
     while True:
         drawn = _gaussian(draw, width=0.001)
@@ -108,6 +130,11 @@ def _nearness(drawn: Arguments) -> np.ndarray:
 
 def _integer_gaussian(draw: Draw) -> Arguments:
     return _integer_lookup(draw) | {"width": 2}
+
+
+def _tempered(draw: Draw, axes: str, low: float, high: float) -> Arguments:
+    """Scores, and a temperature between low and high that nobody can know before."""
+    return {"scores": draw.normal(axes), "temperature": round(float(draw.rng.uniform(low, high)), 2)}
 
 
 SOFTMAX = Exercise(
@@ -151,6 +178,7 @@ SOFTMAX = Exercise(
             unchanged=True,
             cases=(
                 Case("a batch of tables", lambda draw: {"scores": draw.normal("B L M")}),
+                Case("two leading axes", lambda draw: {"scores": draw.normal("2 B L M")}),
                 Case("integers", lambda draw: {"scores": draw.integers("L M")}),
                 Case("one score", lambda draw: {"scores": draw.normal("L 1")}),
             ),
@@ -184,6 +212,7 @@ SOFT_LOOKUP = Exercise(
             cases=(
                 Case("a table of queries", lambda draw: _lookup(draw, "L K")),
                 Case("a batch of tables", lambda draw: _lookup(draw, "B L K")),
+                Case("two leading axes", lambda draw: _lookup(draw, "2 B L K")),
                 Case("a table with one query", lambda draw: _lookup(draw, "1 K")),
                 Case("as many queries as keys", lambda draw: _lookup(draw, "L K"), equal_sizes=True),
             ),
@@ -195,6 +224,7 @@ SOFT_LOOKUP = Exercise(
             unchanged=True,
             cases=(
                 Case("a very long query", _long_query),
+                Case("very negative scores", _very_negative),
                 Case("integers", _integer_lookup),
                 Case("one key", _one_key),
             ),
@@ -223,7 +253,11 @@ GAUSSIAN_LOOKUP = Exercise(
             "far keys",
             "keys that are all far away",
             2,
-            cases=(Case("a query far from every key", _far), Case("a very narrow kernel", _narrow)),
+            cases=(
+                Case("a query far from every key", _far),
+                Case("a very narrow kernel", _narrow),
+                Case("two keys nearly equally far", _far_together),
+            ),
         ),
         Behaviour(
             "any input",
@@ -233,6 +267,7 @@ GAUSSIAN_LOOKUP = Exercise(
             cases=(
                 Case("a table of queries", lambda draw: _gaussian(draw, "L K", 1.5)),
                 Case("a batch of tables", lambda draw: _gaussian(draw, "B L K", 1.5)),
+                Case("two leading axes", lambda draw: _gaussian(draw, "2 B L K", 1.5)),
                 Case("integers", _integer_gaussian),
             ),
         ),
@@ -253,6 +288,8 @@ SHARPEN = Exercise(
                 Case("colder", lambda draw: {"scores": draw.normal("M"), "temperature": 0.5}),
                 Case("as it is", lambda draw: {"scores": draw.normal("L M"), "temperature": 1}),
                 Case("hotter", lambda draw: {"scores": draw.normal("L M"), "temperature": 4.0}),
+                Case("another below 1", lambda draw: _tempered(draw, "L M", 0.3, 0.9)),
+                Case("another above 1", lambda draw: _tempered(draw, "L M", 1.2, 9.0)),
             ),
         ),
         Behaviour(
@@ -263,6 +300,7 @@ SHARPEN = Exercise(
             cases=(
                 Case("nearly arg-max", lambda draw: {"scores": _coarse(draw, "B L M"), "temperature": 1e-3}),
                 Case("nearly uniform", lambda draw: {"scores": draw.normal("L M"), "temperature": 1e4}),
+                Case("two leading axes", lambda draw: _tempered(draw, "2 B L M", 1.2, 3.0)),
                 Case("integers", lambda draw: {"scores": draw.integers("L M"), "temperature": 3}),
             ),
         ),
@@ -273,6 +311,8 @@ SHARPEN = Exercise(
             cases=(
                 Case("zero", lambda draw: {"scores": draw.normal("M"), "temperature": 0.0}, raises=True),
                 Case("negative", lambda draw: {"scores": draw.normal("M"), "temperature": -1.0}, raises=True),
+                Case("just below 0", lambda draw: _tempered(draw, "M", -0.9, -0.02), raises=True),
+                Case("far below 0", lambda draw: _tempered(draw, "M", -90.0, -1.5), raises=True),
             ),
         ),
     ),
