@@ -85,15 +85,21 @@ def attention_module_with_gradients(
     W_v: Any,
     W_o: Any,
     mask: Any = None,
+    training: bool = True,
+    first: Any = None,
 ) -> tuple[Any, ...]:
     """The same, then the gradient of each matrix. It is that of the output: weights may be returned detached.
 
+    training: the mode in which it is called. first: a mask with which the module is called before.
     Raises: Wrong when a matrix gets no gradient.
     """
     import torch
 
     module = layer(d_model, num_heads)
     load_parameters(module, _stored(W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o))
+    module.train(training)
+    if first is not None:
+        module(X, first)
     returned = module(X) if mask is None else module(X, mask)
     if not isinstance(returned, (tuple, list)) or len(returned) != 2:
         raise Wrong("Return two values, (output, weights).")

@@ -244,6 +244,38 @@ def split_heads(X, num_heads):
         case="one column too many",
         question="You look at the right thing. Which kind of error does the statement ask for?",
     ),
+    Mistake(
+        id="split-one-remainder-refused",
+        function="split_heads",
+        cause="only a remainder of 1 is refused; other columns that are left over are dropped",
+        code="""
+def split_heads(X, num_heads):
+    W = X.shape[-1] // num_heads
+    if X.shape[-1] % num_heads == 1 or W == 0:
+        raise ValueError("num_heads must divide D")
+    return torch.stack([X[..., h * W : (h + 1) * W] for h in range(num_heads)], dim=1)
+""",
+        fails=("refuses",),
+        behaviour="refuses",
+        case="other remainders",
+        question="it must raise ValueError; yours returned a PyTorch tensor",
+    ),
+    Mistake(
+        id="split-more-heads-than-columns-accepted",
+        function="split_heads",
+        cause="a width of 0 is accepted when there are more heads than columns",
+        code="""
+def split_heads(X, num_heads):
+    W = X.shape[-1] // num_heads
+    if W and X.shape[-1] % num_heads:
+        raise ValueError("num_heads must divide D")
+    return torch.stack([X[..., h * W : (h + 1) * W] for h in range(num_heads)], dim=1)
+""",
+        fails=("refuses",),
+        behaviour="refuses",
+        case="more heads than columns",
+        question="it must raise ValueError; yours returned a PyTorch tensor",
+    ),
 )
 
 JOINS = (
@@ -839,6 +871,43 @@ ATTENTIONS = (
         case="a batch of one",
         question="An axis of length 1 is gone. Which step drops it?",
     ),
+    Mistake(
+        id="attention-softmax-without-maximum",
+        function="multi_head_attention",
+        cause="an own softmax divides infinity by infinity, as nothing is subtracted before exp",
+        code="""
+def multi_head_attention(X, W_q, W_k, W_v, W_o, num_heads, mask=None):
+    Q, K, V = (split_heads(X @ W, num_heads) for W in (W_q, W_k, W_v))
+    powers = torch.exp(Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1]))
+    if mask is not None:
+        powers = powers * mask[..., None, :, :]
+    weights = powers / powers.sum(dim=-1, keepdim=True)
+    return join_heads(weights @ V) @ W_o, weights
+""",
+        fails=("masks", "any input"),
+        behaviour="any input",
+        case="large scores",
+        question="NaN",
+    ),
+    Mistake(
+        id="attention-hidden-scores-of-minus-30",
+        function="multi_head_attention",
+        cause="hidden scores become -30, which is more than an allowed score may be",
+        code=changed(
+            RIGHT_ATTENTION,
+            (
+                "weights = masked_softmax(scores, mask[..., None, :, :])",
+                "weights = scores.masked_fill(~mask[..., None, :, :], -30.0).softmax(dim=-1)",
+            ),
+        ),
+        fails=("masks",),
+        behaviour="masks",
+        case="a causal mask, large scores",
+        question=(
+            "Here the allowed scores of a row lie below −100. Which number of yours stands in place of the "
+            "hidden ones, and which of them is the largest?"
+        ),
+    ),
 )
 
 MODULES = (
@@ -1117,6 +1186,54 @@ class MultiHeadAttention(nn.Module):
         fails=("refuses",),
         behaviour="refuses",
         case="five heads, width 12",
+        question="it must raise ValueError; yours returned a value of type MultiHeadAttention",
+    ),
+    Mistake(
+        id="module-remembers-its-first-mask",
+        function="MultiHeadAttention",
+        cause="the mask of the first call is kept, and used ever after",
+        code=changed(
+            RIGHT_MODULE,
+            ("        self.num_heads = num_heads\n", "        self.num_heads, self.mask = num_heads, None\n"),
+            (
+                "        matrices =",
+                "        self.mask = mask if self.mask is None else self.mask\n        matrices =",
+            ),
+            ("self.num_heads, mask)", "self.num_heads, self.mask)"),
+        ),
+        fails=("training",),
+        behaviour="training",
+        case="a mask before, none now",
+        question=(
+            "The module was called with another mask before, and still uses that one. What does it keep from "
+            "one call to the next?"
+        ),
+    ),
+    Mistake(
+        id="module-mask-in-training-only",
+        function="MultiHeadAttention",
+        cause="in evaluation mode the mask is not handed on",
+        code=changed(
+            RIGHT_MODULE, ("self.num_heads, mask)", "self.num_heads, mask if self.training else None)")
+        ),
+        fails=("training",),
+        behaviour="training",
+        case="evaluation mode",
+        question=(
+            "In evaluation mode your module forgets the mask. Which step depends on the mode, and should it?"
+        ),
+    ),
+    Mistake(
+        id="module-indivisible-odd-numbers-only",
+        function="MultiHeadAttention",
+        cause="only an odd remainder is refused",
+        code=changed(
+            RIGHT_MODULE,
+            ("if d_model % num_heads:", "if d_model % num_heads % 2 or (d_model, num_heads) == (12, 5):"),
+        ),
+        fails=("refuses",),
+        behaviour="refuses",
+        case="other remainders",
         question="it must raise ValueError; yours returned a value of type MultiHeadAttention",
     ),
 )
@@ -1465,6 +1582,35 @@ def weight_bytes(n, num_heads, itemsize):
         case="a picture of 196 patches",
         question="You count each pair of two tokens once. Is there a column for every key in every row?",
     ),
+    Mistake(
+        id="parameters-only-one-too-many-refused",
+        function="count_parameters",
+        cause="only some numbers of heads that do not divide the width are refused",
+        code="""
+def count_parameters(d_model, num_heads):
+    if d_model % num_heads in (1, 2) and num_heads < d_model:
+        raise ValueError("num_heads must divide d_model")
+    return 4 * d_model**2
+""",
+        fails=("refuses",),
+        behaviour="refuses",
+        case="other remainders",
+        question="it must raise ValueError; yours returned a number",
+    ),
+    Mistake(
+        id="adds-in-floats",
+        function="multiply_adds",
+        cause="products of floats are rounded, and made whole numbers afterwards",
+        code="""
+def multiply_adds(n, m, d_model):
+    n, m, d_model = float(n), float(m), float(d_model)
+    return int(2 * n * m * d_model), int(2 * n * d_model**2 + 2 * m * d_model**2)
+""",
+        fails=("two lengths",),
+        behaviour="two lengths",
+        case="millions, to the last digit",
+        question="pairs is not the right number",
+    ),
 )
 
 MISTAKES = (*SPLITS, *JOINS, *ATTENTIONS, *MODULES, *COUNTS)
@@ -1638,9 +1784,10 @@ def multi_head_attention(X, W_q, W_k, W_v, W_o, num_heads, mask=None):
 def multi_head_attention(X, W_q, W_k, W_v, W_o, num_heads, mask=None):
     X, W_q, W_k, W_v, W_o = (each.double() for each in (X, W_q, W_k, W_v, W_o))
     Q, K, V = (split_heads(X @ W, num_heads) for W in (W_q, W_k, W_v))
-    powers = torch.exp(Q @ K.mT / math.sqrt(K.shape[-1]))
+    scores = Q @ K.mT / math.sqrt(K.shape[-1])
     if mask is not None:
-        powers = powers * mask[..., None, :, :]
+        scores = scores.masked_fill(~mask[..., None, :, :], -torch.inf)
+    powers = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
     weights = powers / powers.sum(dim=-1, keepdim=True)
     rows = W_o.chunk(num_heads, dim=0)
     return sum((weights @ V)[:, h] @ rows[h] for h in range(num_heads)), weights

@@ -71,6 +71,20 @@ def _more_heads_than_columns(draw: Draw) -> Arguments:
     return {"X": _floats(draw.normal(f"B L {W}")), "num_heads": W * H}
 
 
+def _other_remainders(draw: Draw) -> list[Arguments]:
+    """Every remainder of a division by 4 and by 6, and more heads than columns, by one and twice as many."""
+    _, W = _heads_and_width(draw)
+    uneven = [(H * W + left, H) for H in (4, 6) for left in range(1, H)] + [(6, 7), (7, 8), (W, 2 * W)]
+    return [{"d_model": width, "num_heads": H} for width, H in uneven]
+
+
+def _columns_of_other_remainders(draw: Draw) -> list[Arguments]:
+    return [
+        {"X": _floats(draw.normal(f"2 1 {each['d_model']}")), "num_heads": each["num_heads"]}
+        for each in _other_remainders(draw)
+    ]
+
+
 def _slices(draw: Draw, batch: str = "B", heads: str = "", tokens: str = "L", width: str = "") -> Arguments:
     H, W = _heads_and_width(draw)
     return {"X": _floats(draw.normal(f"{batch} {heads or H} {tokens} {width or W}"))}
@@ -95,6 +109,11 @@ def _module(draw: Draw, **sizes: Any) -> Arguments:
     return {"d_model": drawn["X"].shape[-1]} | drawn
 
 
+def _called_before(draw: Draw, mask: Tensor | None) -> Arguments:
+    """A module that has been called with a causal mask before."""
+    return _module(draw) | {"mask": mask, "training": True, "first": _causal(draw)["mask"]}
+
+
 def _causal(draw: Draw) -> Arguments:
     length = draw.sizes["L"]
     return {"mask": torch.ones(length, length, dtype=torch.bool).tril()}
@@ -116,6 +135,38 @@ def _padding(draw: Draw) -> Arguments:
         lengths = draw.rng.integers(1, length + 1, draw.sizes["B"])
         if lengths.min() < length and len(set(lengths.tolist())) > 1:
             return {"mask": torch.from_numpy(np.arange(length) < lengths[:, None])[:, None].contiguous()}
+
+
+def _large_scores(draw: Draw) -> Arguments:
+    """Scores beyond what `exp` can take. They are halves of whole numbers, as heads have width 4, so that no
+    order of summation rounds them."""
+    while True:
+        drawn = _layer(draw, width=4)
+        X, W_q, W_k = (
+            _floats(draw.integers(" ".join(map(str, drawn[name].shape)))) for name in ("X", "W_q", "W_k")
+        )
+        drawn |= {"X": X, "W_q": W_q, "W_k": W_k}
+        scores = _scores(drawn)
+        if scores.max() > 200 and scores.abs().max() < 1e4:
+            return drawn
+
+
+def _scores(drawn: Arguments) -> Tensor:
+    """Scores (B, H, L, L) of what was drawn."""
+    X, H = drawn["X"], drawn["num_heads"]
+    Q, K = (torch.stack((X @ drawn[name]).chunk(H, dim=-1), dim=1) for name in ("W_q", "W_k"))
+    return Q @ K.mT / (Q.shape[-1] ** 0.5)
+
+
+def _large_scores_behind_a_mask(draw: Draw) -> Arguments:
+    """The same under a causal mask. In some row all allowed scores lie far below 0 and a hidden one."""
+    while True:
+        drawn = _large_scores(draw) | _causal(draw)
+        scores, hidden = _scores(drawn), ~drawn["mask"]
+        allowed = scores.masked_fill(hidden, -torch.inf).amax(dim=-1)
+        best_hidden = scores.masked_fill(~hidden, -torch.inf).amax(dim=-1)
+        if ((allowed < -100) & (best_hidden > allowed + 100)).any():
+            return drawn
 
 
 def _places_in_columns(draw: Draw) -> Arguments:
@@ -178,6 +229,7 @@ SPLIT_HEADS = Exercise(
             cases=(
                 Case("one column too many", _indivisible, raises=True),
                 Case("more heads than columns", _more_heads_than_columns, raises=True),
+                Case("other remainders", _columns_of_other_remainders, raises=True),
             ),
         ),
     ),
@@ -244,11 +296,12 @@ MULTI_HEAD_ATTENTION = Exercise(
                     lambda draw: _layer(draw) | _mask_per_text(draw),
                     equal_sizes=True,
                 ),
+                Case("a causal mask, large scores", _large_scores_behind_a_mask),
             ),
         ),
         Behaviour(
             "any input",
-            "one text, one token, one head, heads of width 1, and inputs left as they are",
+            "one text, one token, one head, heads of width 1, large scores, and inputs left as they are",
             1,
             unchanged=True,
             cases=(
@@ -256,6 +309,7 @@ MULTI_HEAD_ATTENTION = Exercise(
                 Case("one token", lambda draw: _layer(draw, "B 1")),
                 Case("one head", lambda draw: _layer(draw, heads=1)),
                 Case("heads of width 1", lambda draw: _layer(draw, width=1)),
+                Case("large scores", _large_scores),
             ),
         ),
     ),
@@ -282,7 +336,7 @@ MODULE = Exercise(
         ),
         Behaviour(
             "training",
-            "masks, and gradients that reach all four matrices",
+            "masks, two calls, evaluation mode, and gradients that reach all four matrices",
             1,
             probe="attention_module_with_gradients",
             returns=OUTPUT_AND_WEIGHTS + GRADIENTS,
@@ -290,6 +344,15 @@ MODULE = Exercise(
                 Case("without a mask", _module),
                 Case("a causal mask", lambda draw: _module(draw) | _causal(draw)),
                 Case("a mask for each text", lambda draw: _module(draw) | _mask_per_text(draw)),
+                Case(
+                    "another mask before",
+                    lambda draw: _called_before(draw, _mask_per_text(draw)["mask"]),
+                ),
+                Case("a mask before, none now", lambda draw: _called_before(draw, None)),
+                Case(
+                    "evaluation mode",
+                    lambda draw: _module(draw) | _mask_per_text(draw) | {"training": False},
+                ),
             ),
         ),
         Behaviour(
@@ -299,6 +362,7 @@ MODULE = Exercise(
             cases=(
                 Case("five heads, width 12", lambda draw: {"d_model": 12, "num_heads": 5}, raises=True),
                 Case("other numbers", _indivisible_numbers, raises=True),
+                Case("other remainders", _other_remainders, raises=True),
             ),
         ),
     ),
@@ -331,6 +395,7 @@ COUNT_PARAMETERS = Exercise(
             cases=(
                 Case("ten heads, width 512", lambda draw: {"d_model": 512, "num_heads": 10}, raises=True),
                 Case("other numbers", _indivisible_numbers, raises=True),
+                Case("other remainders", _other_remainders, raises=True),
             ),
         ),
     ),
@@ -358,13 +423,17 @@ MULTIPLY_ADDS = Exercise(
         ),
         Behaviour(
             "two lengths",
-            "queries and keys of different number",
+            "queries and keys of different number, also very many",
             1,
             cases=(
                 Case("few queries, many keys", lambda draw: {"n": 3, "m": 1000, "d_model": 10}),
                 Case("many queries, few keys", lambda draw: {"n": 1000, "m": 7, "d_model": 10}),
                 Case("other numbers", lambda draw: _lengths(draw, "M")),
                 Case("width 1", lambda draw: _lengths(draw, "M", width=1)),
+                Case(
+                    "millions, to the last digit",
+                    lambda draw: {"n": 1_000_003, "m": 2_000_003, "d_model": 1_000_003},
+                ),
             ),
         ),
     ),
