@@ -41,14 +41,21 @@ def with_gradients(function: Probe, *values: Any) -> tuple[Any, ...]:
     if not all(isinstance(output, torch.Tensor) for output in outputs):
         raise Wrong("Return PyTorch tensors: gradients flow through nothing else.")
     total = sum((output * sequence(output)).sum() for output in outputs)
-    if not (isinstance(total, torch.Tensor) and total.requires_grad):
+    # Under a mask that allows nothing no result depends on an input: no gradient is one of zero.
+    nothing = any(
+        isinstance(each, torch.Tensor) and each.dtype == torch.bool and not each.any() for each in values
+    )
+    flows = isinstance(total, torch.Tensor) and total.requires_grad
+    if not (flows or nothing):
         raise Wrong(
             "No gradient flows from the result back to the inputs. Does a step leave PyTorch, or detach?"
         )
-    total.backward()
-    gradients = [leaf.grad for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
-    missing = [torch.zeros(()) if gradient is None else gradient for gradient in gradients]
-    return (*(output.detach() for output in outputs), *missing)
+    if flows:
+        total.backward()
+    inputs = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
+    absent = torch.zeros_like if nothing else (lambda leaf: torch.zeros(()))
+    gradients = [absent(leaf) if leaf.grad is None else leaf.grad for leaf in inputs]
+    return (*(output.detach() for output in outputs), *gradients)
 
 
 def with_mode(function: Probe, layer: Any, X: Any) -> tuple[Any, bool]:
