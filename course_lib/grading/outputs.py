@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_notebook
 
 MAX_CHARACTERS = 100_000
 CUT = f"\n(The rest is left out: more than {MAX_CHARACTERS:,} characters of output.)\n"
@@ -26,7 +26,8 @@ def kept(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
             continue
         if len(text) > room:
             shown = output.text[:room] if output.output_type == "stream" else ""
-            return [*result, new_output("stream", name="stdout", text=shown + CUT)]
+            cut = {"output_type": "stream", "name": "stdout", "text": shown + CUT}
+            return [*result, nbformat.from_dict(cut)]
         room -= len(text)
         result.append(output)
     return result
