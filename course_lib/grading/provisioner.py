@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from typing import Any
 
 from jupyter_client.provisioning import LocalProvisioner
+from traitlets import List, Unicode
 
+from . import warm
 from .sandbox import Room
 
 NAME = "course-sandbox"
+SOCKETS = [f"k-{number}" for number in range(1, 6)]
 
 
 class SandboxProvisioner(LocalProvisioner):
-    """A local kernel inside a `Room`, reached over sockets in the room's own folder."""
+    """A local kernel inside a `Room`, reached over sockets in the room's own folder.
 
+    It is a fork of a warm parent with `modules` imported, or, without modules or where forks cannot be closed
+    in, a process of its own.
+    """
+
+    modules = List(Unicode(), help="what the kernel finds imported already; none: start it cold")
     room: Room | None = None
+    parent_process: warm.WarmParent | None = None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Build the room, and put the kernel's command and connection file into it."""
         if self.room is None:
-            self.room = Room()
+            self.parent_process = warm.parent_with(tuple(self.modules)) if self.modules else None
+            self.room = Room() if self.parent_process is None else self.parent_process.room()
         manager = self.parent
         manager.transport, manager.ip = "ipc", str(self.room.sockets / "k")
         manager.connection_file = str(self.room.sockets / "c.json")
@@ -29,11 +40,39 @@ class SandboxProvisioner(LocalProvisioner):
         self.kernel_spec.interrupt_mode = "message"
         kwargs = await super().pre_launch(**kwargs)
         self.room.hand_over()
-        kwargs["cmd"] = self.room.command(kwargs["cmd"])
         kwargs["cwd"] = "/"
         # What a process writes past the kernel would land in the marker's own terminal.
         kwargs["stdout"] = kwargs["stderr"] = subprocess.DEVNULL
         return kwargs
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
+        """Fork the kernel, or start it; come back when its sockets are there."""
+        if self.parent_process is not None:
+            self.process = self._forked(self.parent_process)
+        if self.process is None:
+            await super().launch_kernel(self.room.command(cmd), **kwargs)
+        while await self.poll() is None and not self._bound():
+            await asyncio.sleep(0.002)
+        self.room.close()
+        return self.connection_info
+
+    def _bound(self) -> bool:
+        return all((self.room.sockets / name).exists() for name in SOCKETS)
+
+    def _forked(self, parent: warm.WarmParent) -> warm.ForkedKernel | None:
+        try:
+            kernel = parent.fork(self.room, ["-f", self.parent.connection_file])
+        except OSError as error:
+            warm.give_up(tuple(self.modules), error)
+            return None
+        self.pid, self.pgid = kernel.pid, None
+        return kernel
+
+    async def wait(self) -> int | None:
+        """Wait for the kernel's end."""
+        while await self.poll() is None:
+            await asyncio.sleep(0.002)
+        return await super().wait()
 
     async def shutdown_requested(self, restart: bool = False) -> None:
         """A marking kernel has nothing to save: end it at once."""

@@ -18,13 +18,8 @@ from pathlib import Path
 
 from course_lib.errors import CourseError
 
-# What a program needs of /etc: the loader's cache, time zone, fonts, name tables without accounts.
-ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "fonts", "localtime", "nsswitch.conf")
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-# Parts of course_lib that a student's kernel has no use for.
-HIDDEN = ("grading", "command")
-KEPT_VARIABLES = ("LANG", "LC_ALL", "TZ", "NBGRADER_EXECUTION")
-NOBODY = 65534
+from .bubblewrap import NOBODY, closed
+
 # Run once inside: what a kernel needs is there, and what it must not see is not.
 PROBE = """
 import os, socket, sys
@@ -79,7 +74,7 @@ def missing() -> str | None:
     room = Room()
     try:
         done = subprocess.run(
-            room.command([sys.executable, "-c", PROBE, *map(str, _course())]),
+            room.command([sys.executable, "-c", PROBE, *map(str, concealed())]),
             capture_output=True,
             text=True,
             timeout=60,
@@ -97,7 +92,7 @@ def missing() -> str | None:
     return None
 
 
-def _course() -> list[Path]:
+def concealed() -> list[Path]:
     """What no student's kernel may see: the instructor's part of the course that this package belongs to."""
     root = Path(__file__).resolve().parents[2]
     return [root / "nbgrader_config.py", root / "solutions", root / "tests"]
@@ -124,11 +119,12 @@ class Room:
     room runs as nobody in a user namespace.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(
+        self, limits: Limits | None = None, within: Path | None = None, user: int | None = None
+    ) -> None:
         self.limits = limits or Limits()
-        self.root = os.geteuid() == 0
-        self.user = 200_000 + secrets.randbelow(65_536) if self.root else NOBODY
-        self.folder = Path(tempfile.mkdtemp(prefix="room-"))
+        self.user = own_user() if user is None else user
+        self.folder = Path(tempfile.mkdtemp(prefix=f"room-{os.getpid()}-", dir=within))
         self.sockets, self.work = self.folder / "s", self.folder / "w"
         for each in (self.sockets, self.work):
             each.mkdir(mode=0o700)
@@ -136,10 +132,16 @@ class Room:
 
     def hand_over(self) -> None:
         """Give the room's folders, with what was put into them, to its own user."""
-        if self.root:
+        if os.geteuid() == 0:
             self.folder.chmod(0o755)
-            for each in (self.sockets, self.work, *self.sockets.rglob("*"), *self.work.rglob("*")):
+            for each in (self.sockets, self.work, *self.sockets.iterdir()):
                 os.chown(each, self.user, self.user, follow_symlinks=False)
+
+    def close(self) -> None:
+        """Once the sockets are there, nothing more can be made beside them: they lie on the host's disk."""
+        if os.geteuid() == 0:
+            os.chown(self.sockets, 0, 0)
+            self.sockets.chmod(0o755)
 
     def remove(self) -> None:
         """Delete the room's folders."""
@@ -148,119 +150,15 @@ class Room:
 
     def command(self, command: list[str]) -> list[str]:
         """The command line that runs a command inside the room."""
-        inside = [*self.limits.command(), "env", f"--chdir={self.work}", *command]
-        if self.root:
-            return [*self._outer_as_root(), *self._bwrap(), *self._as_own_user(), *inside]
-        return [*self._bwrap(), *inside]
-
-    def _outer_as_root(self) -> list[str]:
-        """Process namespaces come from outside: as root, bwrap covers part of /proc and cannot nest one."""
-        return [
-            *("setpriv", "--pdeathsig", "KILL"),
-            *("unshare", "--pid", "--fork", "--kill-child", "--mount-proc"),
-        ]
-
-    def _as_own_user(self) -> list[str]:
-        """Leave root for good, once the mounts are laid."""
-        user = str(self.user)
-        return [
-            *("setpriv", "--reuid", user, "--regid", user, "--clear-groups"),
-            *("--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"),
-        ]
-
-    def _bwrap(self) -> list[str]:
-        words = [
-            "bwrap",
-            "--unshare-ipc",
-            "--unshare-net",
-            "--unshare-uts",
-            "--unshare-cgroup-try",
-            "--new-session",
-        ]
-        if self.root:
-            words += ["--cap-drop", "ALL"]
-            for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"):
-                words += ["--cap-add", capability]
-        else:
-            words += [
-                "--unshare-user",
-                "--unshare-pid",
-                "--disable-userns",
-                "--uid",
-                str(NOBODY),
-                "--gid",
-                str(NOBODY),
-            ]
-        words += ["--die-with-parent", *_system()]
-        words += ["--bind", "/proc", "/proc"] if self.root else ["--proc", "/proc"]
-        size = str(self.limits.temporary * 2**20)
-        words += ["--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"]
-        words += [
-            "--perms",
-            "1777",
-            "--size",
-            size,
-            "--tmpfs",
-            "/tmp",
-            "--perms",
-            "1777",
-            "--dir",
-            "/tmp/home",
-        ]
-        words += self._interpreter()  # after /tmp: the course itself may lie below it
-        words += _parents([str(self.sockets)])
-        for folder in (self.sockets, self.work):
-            words += ["--bind", str(folder), str(folder)]
-        words += ["--remount-ro", "/", "--clearenv"]
-        for name, value in self._variables().items():
-            words += ["--setenv", name, value]
-        return [*words, "--chdir", "/"]
-
-    def _interpreter(self) -> list[str]:
-        """The interpreter with its libraries, and course_lib without the parts that mark."""
-        package = Path(__file__).resolve().parents[1]
-        wanted = dict.fromkeys([sys.base_prefix, sys.base_exec_prefix, sys.prefix, str(package)])
-        usr, course = Path("/usr"), package.parent
-        covered = ["--perms", "0755", "--tmpfs", str(course)] if usr in course.parents else []
-        seen = [folder for folder in map(Path, wanted) if usr in (folder, *folder.parents)]
-        again = {str(folder) for folder in seen if covered and course in folder.parents}
-        folders = [folder for folder in wanted if Path(folder) not in seen or folder in again]
-        words = [*covered, *_parents([folder for folder in folders if folder not in again])]
-        for folder in folders:
-            words += ["--ro-bind", folder, folder]
-        for name in HIDDEN:
-            words += ["--perms", "0755", "--tmpfs", str(package / name)]
-        return words
-
-    def _variables(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-        path = os.pathsep.join([str(Path(sys.executable).parent), "/usr/bin", "/bin"])
-        return kept | {
-            "PATH": path,
-            "HOME": "/tmp/home",
-            "USER": "student",
-            "IPYTHONDIR": "/tmp/home/.ipython",
-            "MPLCONFIGDIR": "/tmp/home/.matplotlib",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONNOUSERSITE": "1",
-            "OMP_NUM_THREADS": "1",
-        }
+        return closed(
+            [*self.limits.command(), "env", f"--chdir={self.work}", *command],
+            user=self.user,
+            shared=[self.sockets],
+            private=[self.work],
+            temporary=self.limits.temporary,
+        )
 
 
-def _system() -> list[str]:
-    """The operating system's programs and libraries, read-only, with its links as they are."""
-    words: list[str] = []
-    for folder in SYSTEM:
-        if os.path.islink(folder):
-            words += ["--symlink", os.readlink(folder), folder]
-        elif os.path.isdir(folder):
-            words += ["--ro-bind", folder, folder]
-    for name in ETC:
-        words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    return words
-
-
-def _parents(folders: list[str]) -> list[str]:
-    """The folders above, which anybody may pass through; bubblewrap itself would close them to others."""
-    above = {str(parent) for folder in folders for parent in Path(folder).parents} - {"/", "/tmp"}
-    return [word for folder in sorted(above) for word in ("--perms", "0755", "--dir", folder)]
+def own_user() -> int:
+    """A high user id for one room, since limits on processes count by user; nobody for an ordinary user."""
+    return 200_000 + secrets.randbelow(65_536) if os.geteuid() == 0 else NOBODY

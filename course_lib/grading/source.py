@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,8 @@ from course_lib.checks.spec import Behaviour, Exercise, request
 from course_lib.checks.store import visible
 from course_lib.checks.values import Json, Received
 from course_lib.errors import CourseError
+
+HEAVY = ("numpy", "torch", "matplotlib.pyplot")
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,11 @@ class VisibleTests:
         ]
         return {test.cell: test for test in tests}
 
+    @property
+    def imports(self) -> list[str]:
+        """What kernels of submissions will import, as far as it takes long; nothing where that is unknown."""
+        return []
+
     @cached_property
     def follows(self) -> Mapping[str, str]:
         """For each test cell the answer cell that it must stand behind."""
@@ -67,18 +75,23 @@ class VisibleTests:
         """What decides a test, in the order in which it is judged."""
         return [self._visible(test.exercise, each) for each in test.exercise.presupposed(test.behaviour)]
 
-    def requests(self, test: Test) -> Json:
-        """All parts of a test as the one request that a student's kernel is sent."""
+    def requests(self, test: Test, *, hidden: bool | None = None) -> Json:
+        """The parts of a test as the one request that a student's kernel is sent: all of them, or only those
+        with visible or with hidden inputs."""
         parts = self.parts(test)
         calls = [
             call | {"id": f"{i}/{call['id']}"}
             for i, part in enumerate(parts)
+            if hidden is None or hidden is not part.reveal
             for call in part.request["calls"]
         ]
         return parts[0].request | {"calls": calls}
 
-    def judge(self, test: Test, bundle: Json) -> Verdict:
-        """The verdict on what a student's kernel answered to `requests`, with the test's own points."""
+    def judge(self, test: Test, bundle: Json, *, reveal: bool = True) -> Verdict:
+        """The verdict on what a student's kernel answered to `requests`, with the test's own points.
+
+        reveal: False where the kernel knows more than a student may, so that none of its words is told.
+        """
         for index, part in enumerate(self.parts(test)):
             answered = bundle | {"calls": _records(bundle, f"{index}/")}
             verdict = judge(
@@ -87,7 +100,7 @@ class VisibleTests:
                 part.request,
                 answered,
                 part.reference,
-                reveal=part.reveal,
+                reveal=part.reveal and reveal,
                 diagnose=part.diagnose,
             )
             if verdict.failed is not None:
@@ -145,6 +158,16 @@ class Source(VisibleTests):
                 if until is not None and marks.get("grade_id") == until:
                     break
         return cells
+
+    @cached_property
+    def imports(self) -> list[str]:
+        """The heavy modules that the notebook imports, and what its checks import."""
+        code = "\n".join(self.code())
+        found = [
+            name for name in HEAVY if re.search(rf"^\s*(import|from) {re.escape(name)}\b", code, re.MULTILINE)
+        ]
+        # The first optimiser of a process imports the compiler, which takes as long as torch itself.
+        return [*found, "course_lib.checks.answer", *(["torch._dynamo"] if "optim." in code else [])]
 
     def parts(self, test: Test) -> list[Part]:
         """The visible cases, then the hidden ones, of the ordinary behaviour and of the test's own."""

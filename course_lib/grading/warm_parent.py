@@ -1,0 +1,243 @@
+"""The warm parent: a process in a sandbox that has imported what kernels need, and forks one per request.
+
+It runs as a script inside bubblewrap, so it imports nothing of the course, and it holds nothing worth seeing:
+a forked kernel can read all of its memory. Requests and events are JSON datagrams on one inherited socket;
+when that ends, so does the parent, and every kernel with it. Each kernel gets namespaces, folders in memory
+and limits of its own, and is process 1 of its own process namespace, so that killing it kills all it started.
+
+Usage: warm_parent.py SOCKET MODULE...
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import json
+import os
+import random
+import resource
+import select
+import signal
+import socket
+import sys
+from typing import Any, NoReturn
+
+# linux/sched.h, sys/mount.h, sys/prctl.h, linux/capability.h
+NAMESPACES = (
+    0x10000000 | 0x00020000 | 0x20000000 | 0x08000000 | 0x04000000 | 0x40000000
+)  # user mnt pid ipc uts net
+NOSUID, NODEV, NOEXEC, BIND, RECURSIVE, PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
+SET_CHILD_SUBREAPER, CAPBSET_DROP, SET_NO_NEW_PRIVS, CAP_AMBIENT, CLEAR_ALL = 36, 24, 38, 47, 4
+CAPABILITY_VERSION_3 = 0x20080522
+KERNEL_MODULES = (
+    "ipykernel.kernelapp",
+    "ipykernel.zmqshell",
+    "IPython.core.completer",
+    "IPython.core.debugger",
+    "matplotlib_inline.backend_inline",
+    "tornado.platform.asyncio",
+    "zmq.eventloop.zmqstream",
+)
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main() -> None:
+    """Import, say so, and serve requests until the socket ends."""
+    control, modules = socket.socket(fileno=int(sys.argv[1])), sys.argv[2:]
+    del sys.path[0]  # the folder of this script
+    for name in (*KERNEL_MODULES, *modules):
+        importlib.import_module(name)
+    libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # kernels are grandchildren; their end is told to us
+    gc.collect()
+    gc.freeze()
+    # A fork copies one thread only; a lock that another one holds would never open again.
+    _send(control, event="ready", threads=len(os.listdir("/proc/self/task")))
+    _serve(control)
+
+
+def _serve(control: socket.socket) -> None:
+    ended, ended_write = os.pipe()
+    os.set_blocking(ended, False)
+    os.set_blocking(ended_write, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(ended_write, warn_on_full_buffer=False)
+    kernels: dict[int, int] = {}  # process id: kernel's number
+    while True:
+        readable, _, _ = select.select([control, ended], [], [])
+        if ended in readable:
+            os.read(ended, 4096)
+            _tell_of_ended(control, kernels)
+        if control in readable:
+            message = control.recv(1 << 20)
+            if not message:
+                os._exit(0)
+            request = json.loads(message)
+            if request["do"] == "fork":
+                _fork(control, request, kernels, (ended, ended_write))
+            else:
+                for process in [each for each, number in kernels.items() if number == request["number"]]:
+                    os.kill(process, request["signal"])
+
+
+def _tell_of_ended(control: socket.socket, kernels: dict[int, int]) -> None:
+    while True:
+        try:
+            process, status, used = os.wait4(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if process == 0:
+            return
+        number = kernels.pop(process, None)
+        if number is not None:
+            _send(
+                control,
+                event="ended",
+                number=number,
+                code=os.waitstatus_to_exitcode(status),
+                cpu=used.ru_utime + used.ru_stime,
+            )
+
+
+def _fork(control: socket.socket, request: dict[str, Any], kernels: dict[int, int], ours: tuple) -> None:
+    """Fork twice: a process namespace holds its maker's children, and its first one is the kernel."""
+    read, write = os.pipe()
+    between = os.fork()
+    if between == 0:
+        try:
+            for each in (read, *ours):
+                os.close(each)
+            control.close()
+            libc.prctl(SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+            _own_namespaces()
+            kernel = os.fork()
+            if kernel == 0:
+                _become_kernel(request, write)
+            os.write(write, json.dumps({"process": kernel}).encode() + b"\n")
+        except BaseException as error:
+            os.write(write, json.dumps({"trouble": repr(error)}).encode() + b"\n")
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as file:
+        said: dict[str, Any] = {}
+        for line in file:  # until the kernel is closed in, which ends the pipe
+            said |= json.loads(line)
+    if "process" in said:
+        kernels[said["process"]] = request["number"]
+    _send(control, event="forked", number=request["number"], trouble=said.get("trouble"))
+
+
+def _own_namespaces() -> None:
+    user, group = os.getuid(), os.getgid()
+    _checked(libc.unshare(NAMESPACES), "unshare")
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+
+
+def _become_kernel(request: dict[str, Any], told: int) -> NoReturn:
+    """Close the doors, then run the kernel's application; never returns."""
+    try:
+        _own_folders(request)
+        for limit, value in request["limits"].items():
+            resource.setrlimit(getattr(resource, f"RLIMIT_{limit}"), (value, value))
+        _give_up_privileges()
+        _look_around(request["concealed"])
+    except BaseException as error:
+        os.write(told, json.dumps({"trouble": repr(error)}).encode() + b"\n")
+        os._exit(1)
+    os.close(told)
+    code = 1
+    try:
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.chdir(request["work"])
+        _renew_random_state()
+        gc.unfreeze()
+        _run_application(request["arguments"])
+        code = 0
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else 1
+    finally:
+        os._exit(code)
+
+
+def _run_application(arguments: list[str]) -> None:
+    from ipykernel.kernelapp import IPKernelApp
+
+    sys.argv = ["ipykernel_launcher", *arguments]
+    IPKernelApp.launch_instance(argv=arguments)
+
+
+def _renew_random_state() -> None:
+    """What a fresh process would draw anew; torch starts every process with the same seed."""
+    random.seed()
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed()
+
+
+def _own_folders(request: dict[str, Any]) -> None:
+    """New folders in memory over what all kernels share; what lies below /tmp is shown again, of the rooms
+    only the kernel's own."""
+    _mount("none", "/", None, RECURSIVE | PRIVATE)
+    again = [(path, os.open(path, os.O_PATH)) for path in request["again"]]
+    size = f"size={request['temporary']}m,mode=1777"
+    _mount("tmpfs", request["rooms"], "tmpfs", NOSUID | NODEV, size)
+    _mount("tmpfs", "/tmp", "tmpfs", NOSUID | NODEV, size)
+    for path, descriptor in again:
+        os.makedirs(path, exist_ok=True)
+        _mount(f"/proc/self/fd/{descriptor}", path, None, BIND | RECURSIVE)
+        os.close(descriptor)
+    os.makedirs("/tmp/home")
+    os.makedirs(request["work"])
+    _mount("tmpfs", request["work"], "tmpfs", NOSUID | NODEV, size)
+    _mount("tmpfs", "/dev/shm", "tmpfs", NOSUID | NODEV, size)
+    _mount("proc", "/proc", "proc", NOSUID | NODEV | NOEXEC)
+    with open("/proc/sys/user/max_user_namespaces", "w") as file:
+        file.write("0")
+
+
+def _give_up_privileges() -> None:
+    capability = 0
+    while libc.prctl(CAPBSET_DROP, capability, 0, 0, 0) == 0:
+        capability += 1
+    libc.prctl(CAP_AMBIENT, CLEAR_ALL, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
+    _checked(libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")
+    _checked(libc.prctl(SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
+
+
+def _look_around(concealed: list[str]) -> None:
+    """Every kernel makes sure that it is closed in before it runs anybody's code."""
+    with open("/proc/self/status") as file:
+        privileges = [line.split()[1] for line in file if line.startswith(("CapEff", "CapPrm", "CapBnd"))]
+    ways = [name for _, name in socket.if_nameindex() if name != "lo"]
+    seen = [path for path in concealed if os.path.exists(path)]
+    processes = [name for name in os.listdir("/proc") if name.isdigit()]
+    if any(int(each, 16) for each in privileges) or ways or seen or processes != ["1"]:
+        raise OSError(f"not closed in: {privileges} {ways} {seen} {processes}")
+
+
+def _mount(source: str, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
+    words = [None if word is None else word.encode() for word in (source, target, kind)]
+    options = None if data is None else data.encode()
+    _checked(libc.mount(*words, ctypes.c_ulong(flags), options), f"mount {target}")
+
+
+def _checked(result: int, what: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+def _send(control: socket.socket, **event: Any) -> None:
+    control.send(json.dumps(event).encode())
+
+
+if __name__ == "__main__":
+    main()
