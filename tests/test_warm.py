@@ -1,0 +1,162 @@
+"""A kernel that forks from a warm parent is as closed in as a cold one, and as much its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from jupyter_client import BlockingKernelClient, KernelManager
+
+from course_lib.grading import warm
+from course_lib.grading.provisioner import NAME
+from programs import find_program
+
+ROOT = Path(__file__).resolve().parents[1]
+MODULES = ("numpy", "course_lib.checks.answer")
+
+
+@pytest.fixture(autouse=True)
+def bubblewrap() -> None:
+    find_program("bwrap", "bubblewrap")
+
+
+@contextmanager
+def kernel(modules: tuple[str, ...] = MODULES) -> Iterator[BlockingKernelClient]:
+    """A kernel as marking starts it."""
+    manager = KernelManager(kernel_name="python3")
+    manager.kernel_spec.metadata["kernel_provisioner"] = {
+        "provisioner_name": NAME,
+        "config": {"modules": list(modules)},
+    }
+    manager.start_kernel()
+    client = manager.blocking_client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=60)
+        yield client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+        manager.context.destroy()
+
+
+def tell(client: BlockingKernelClient, code: str) -> dict:
+    """Run code in a kernel; what it puts into `said` comes back."""
+    printed: list[str] = []
+
+    def hear(message: dict) -> None:
+        if message["msg_type"] == "stream":
+            printed.append(message["content"]["text"])
+        elif message["msg_type"] == "error":
+            raise AssertionError(message["content"]["evalue"])
+
+    program = f"import json, os, sys\nsaid = {{}}\n{code}\nprint(json.dumps(said))"
+    client.execute_interactive(program, output_hook=hear, timeout=60)
+    return json.loads("".join(printed))
+
+
+def test_a_kernel_forks_with_its_imports_done_and_sees_what_a_cold_one_sees() -> None:
+    look = (
+        "said['course'] = [p for p in ({!r}, {!r}, {!r}) if os.path.exists(p)]\n"
+        "said['top'] = sorted(os.listdir('/'))\n"
+        "said['temporary'] = sorted(set(os.listdir('/tmp')) & {{'home'}})\n"
+        "said['work'] = os.listdir('.')\n"
+        "said['variables'] = sorted(os.environ)\n"
+        "said['user'] = os.getuid() >= 60_000\n"
+        "said['arguments'] = sys.argv[:1]\n"
+        "said['path'] = sys.path\n"
+        "said['main'] = __name__, sorted(name for name in globals() if not name.startswith('_'))\n"
+        "said['capabilities'] = [l.split()[1] for l in open('/proc/self/status') if l.startswith('CapEff')]\n"
+    ).format(*(str(ROOT / name) for name in ("solutions", "tests", "course_lib/grading/source.py")))
+    with kernel() as client:
+        forked = tell(client, look)
+        assert tell(client, "said['loaded'] = 'course_lib.checks.answer' in sys.modules") == {"loaded": True}
+    with kernel(()) as client:
+        cold = tell(client, look)
+    for each in (forked, cold):
+        each["arguments"] = [Path(each["arguments"][0]).stem.removesuffix(".py")]
+    assert forked == cold
+    assert forked["course"] == []
+    assert forked["capabilities"] == ["0000000000000000"]
+
+
+def test_kernels_of_one_parent_see_neither_each_other_nor_each_others_files() -> None:
+    with kernel() as first, kernel() as second:
+        tell(first, "for f in ('here', '/tmp/there', '/dev/shm/shared'): open(f, 'w').write('mine')")
+        said = tell(
+            second,
+            "import glob\n"
+            "said['files'] = [f for f in ('here', '/tmp/there', '/dev/shm/shared') if os.path.exists(f)]\n"
+            f"said['rooms'] = len(glob.glob('{tempfile.gettempdir()}/rooms-*/*'))\n"
+            "said['processes'] = sum(name.isdigit() for name in os.listdir('/proc'))",
+        )
+    assert said == {"files": [], "rooms": 1, "processes": 1}
+
+
+def test_what_a_kernel_writes_stays_in_memory_of_a_bounded_size() -> None:
+    with kernel() as client:
+        said = tell(
+            client,
+            "said['written'] = 0\n"
+            "try:\n"
+            "    for number in range(10):\n"
+            "        with open(f'file{number}', 'wb') as file: file.write(bytes(100 << 20))\n"
+            "        said['written'] += 1\n"
+            "except OSError: pass\n",
+        )
+    assert said["written"] == 2  # of 256 MiB
+
+
+def test_each_kernel_draws_random_numbers_of_its_own() -> None:
+    draw = "import random, numpy\nsaid['drawn'] = [random.random(), float(numpy.random.rand())]"
+    with kernel() as first, kernel() as second:
+        assert not set(tell(first, draw)["drawn"]) & set(tell(second, draw)["drawn"])
+
+
+def test_a_kernel_that_ends_harms_neither_its_parent_nor_a_sibling() -> None:
+    with kernel() as honest:
+        with kernel() as client:
+            client.execute("import os; os._exit(3)")
+            time.sleep(0.2)
+        tell(honest, "said['alive'] = True")
+        with kernel() as another:
+            assert tell(another, "said['alive'] = True") == {"alive": True}
+
+
+def test_a_parent_that_was_killed_is_started_again() -> None:
+    before = warm.parent_with(MODULES)
+    assert before is not None
+    os.kill(before._process.pid, signal.SIGKILL)
+    before._process.wait()
+    with kernel() as client:
+        assert tell(client, "said['alive'] = True") == {"alive": True}
+    assert warm.parent_with(MODULES) is not before
+
+
+def test_where_a_fork_cannot_be_closed_in_kernels_start_cold(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    modules = ("json",)
+    seen = [Path("/usr"), *warm.concealed()]  # which every kernel sees
+    monkeypatch.setattr(warm, "concealed", lambda: seen)
+    with kernel(modules) as client:
+        assert tell(client, "said['processes'] = os.getpid() < 20") == {"processes": True}
+    assert "Kernels start cold, which is slower" in caplog.text
+    assert "not closed in" in caplog.text
+    assert warm.parent_with(modules) is None
+
+
+def test_a_parent_leaves_neither_folder_nor_process() -> None:
+    parent = warm.WarmParent(("json",))
+    kernel = parent.fork(parent.room(), ["-f", "/nowhere/connection.json"])
+    parent.close()
+    assert kernel.poll() == -signal.SIGKILL
+    assert not parent.rooms.exists()
+    assert not parent.alive
