@@ -9,7 +9,7 @@ CHAPTERS = $(wildcard notebooks/*.ipynb)
 NOTEBOOKS = $(CHAPTERS) $(wildcard solutions/*/*.ipynb) $(wildcard exercises/*/*.ipynb)
 export OMP_NUM_THREADS = 1
 
-.PHONY: help setup lab test lint format normalise chapters release benchmark
+.PHONY: help setup lab test lint format normalise chapters release benchmark mutation
 .DEFAULT_GOAL = help
 
 help:  ## list the targets
@@ -46,3 +46,6 @@ release: setup  ## generate exercises/, and the right answers to their visible c
 
 benchmark: setup  ## time every chapter, and an ensemble's model against the plain loop
 	@$(COURSE) benchmark $(ARGS)
+
+mutation: setup  ## change every solution in small ways; list the changes that no test notices (ARGS=03_scaling)
+	@PYTHONPATH=tests $(RUN) mutation $(ARGS)

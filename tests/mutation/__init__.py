@@ -1,0 +1,1 @@
+"""How sharp the tests of the exercises are: every solution changed in every small way, and judged."""
