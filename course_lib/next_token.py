@@ -21,12 +21,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from course_lib import ensemble
 from course_lib.recall import VOCABULARY, encode, training_examples
 from course_lib.torch_attention import masked_attention
 
@@ -175,24 +177,27 @@ def text_losses(models: Models, texts: Texts, mask: Tensor, *, residual: bool = 
 
 
 def train(
-    models: Models, texts: Texts, mask: Tensor, updates: int, lr: float, *, residual: bool = True
+    models: Models,
+    texts: Texts,
+    mask: Tensor,
+    updates: int,
+    lr: float,
+    *,
+    residual: bool = True,
+    progress: ensemble.Progress = iter,
 ) -> tuple[Models, Tensor]:
-    """Train every model on the same texts under the same mask, each as if it were alone, with Adam.
+    """Train every model on the same texts under the same mask with Adam, each as if it were alone.
 
-    The losses are added up before the gradient is taken: a model's numbers occur in its own loss only.
-
+    Parameters: progress may wrap the loop over the updates, to show a bar.
     Returns: the trained models (those given are not changed), and each loss before each update, (updates, S).
     """
-    trained = Models(*(tensor.detach().clone().requires_grad_() for tensor in models))
-    optimiser = torch.optim.Adam(trained, lr=lr)
-    history = torch.empty(updates, len(models.bias), dtype=models.bias.dtype)
-    for update in range(updates):
-        losses = text_losses(trained, texts, mask, residual=residual)
-        optimiser.zero_grad()
-        losses.sum().backward()
-        optimiser.step()
-        history[update] = losses.detach()
-    return Models(*(tensor.detach() for tensor in trained)), history
+
+    def losses(numbers: list[Tensor]) -> Tensor:
+        return text_losses(Models(*numbers), texts, mask, residual=residual)
+
+    adam = partial(torch.optim.Adam, lr=lr)
+    trained, history = ensemble.train(models, losses, adam, updates, progress=progress)
+    return Models(*trained), history
 
 
 def write(

@@ -23,8 +23,10 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
+from course_lib.ensemble import Progress
+from course_lib.ensemble import answer_losses as recall_losses
+from course_lib.ensemble import train as train_all
 from course_lib.recall_texts import (
     COLOURS,
     TOKENS,
@@ -122,18 +124,6 @@ def forward(ensemble: Ensemble, batch: Batch, score_scale: float | None = None) 
     return output_SBV @ ensemble.W_out + ensemble.bias[:, None], weights_SBM
 
 
-def recall_losses(logits: Tensor, targets: Tensor) -> Tensor:
-    """Mean negative log-likelihood of the targets, one per model.
-
-    Parameters: logits (S, B, N), targets (B,). Returns: (S,), 0 or more.
-
-    >>> [round(loss, 3) for loss in recall_losses(torch.zeros(2, 3, 17), torch.tensor([4, 5, 6])).tolist()]
-    [2.833, 2.833]
-    """
-    losses_SB = functional.cross_entropy(logits.mT, targets.expand(len(logits), -1), reduction="none")
-    return losses_SB.mean(dim=-1)
-
-
 def solved(ensemble: Ensemble, batch: Batch, score_scale: float | None = None) -> Tensor:
     """Whether each model's most likely token is the target in every text of the batch: bool (S,)."""
     with torch.no_grad():
@@ -150,34 +140,28 @@ def train(
     optimiser: Callable[..., torch.optim.Optimizer] = torch.optim.Adam,
     score_scale: float | None = None,
     query_key_lr: float | None = None,
+    progress: Progress = iter,
     watch: Callable[[int, Ensemble], None] | None = None,
 ) -> tuple[Ensemble, Tensor]:
-    """Train every model of an ensemble on the same batch, each as if it were alone.
-
-    The losses are added up before the gradient is taken. A model's numbers occur in its own loss only, so the
-    sum gives each of them the gradient of that loss.
+    """Train every model of an ensemble on the same batch, each as if it were alone (`course_lib.ensemble`).
 
     Parameters: optimiser a class such as torch.optim.SGD; lr its learning rate; query_key_lr another one for
-    W_q and W_k; score_scale as in `recall_scores`; watch is called with the number of updates made, 0 to
-    `updates`, and the models as they stand, which the next update changes. Returns: the trained ensemble (the
-    one given is not changed) and the loss of each model before each update, (updates, S).
+    W_q and W_k; score_scale as in `recall_scores`; progress and watch as in `ensemble.train`, but watch gets
+    the models as an Ensemble. Returns: the trained ensemble (the one given is not changed) and the loss of
+    each model before each update, (updates, S).
     """
-    trained = Ensemble(*(tensor.detach().clone().requires_grad_() for tensor in ensemble))
-    query_key = [trained.W_q, trained.W_k]
-    others = [trained.embedding, trained.W_v, trained.W_out, trained.bias]
-    rates = [{"params": others}, {"params": query_key, "lr": lr if query_key_lr is None else query_key_lr}]
-    step = optimiser(rates, lr=lr)
-    history = torch.empty(updates, len(ensemble.bias), dtype=ensemble.bias.dtype)
-    for update in range(updates):
+
+    def losses(numbers: list[Tensor]) -> Tensor:
+        logits, _ = forward(Ensemble(*numbers), batch, score_scale)
+        return recall_losses(logits, batch.targets)
+
+    def with_two_rates(numbers: list[Tensor]) -> torch.optim.Optimizer:
+        query_key = {"params": numbers[1:3], "lr": lr if query_key_lr is None else query_key_lr}
+        return optimiser([{"params": [numbers[0], *numbers[3:]]}, query_key], lr=lr)
+
+    def look(update: int, numbers: list[Tensor]) -> None:
         if watch:
-            watch(update, Ensemble(*(tensor.detach() for tensor in trained)))
-        logits, _ = forward(trained, batch, score_scale)
-        losses = recall_losses(logits, batch.targets)
-        step.zero_grad()
-        losses.sum().backward()
-        step.step()
-        history[update] = losses.detach()
-    result = Ensemble(*(tensor.detach() for tensor in trained))
-    if watch:
-        watch(updates, result)
-    return result, history
+            watch(update, Ensemble(*numbers))
+
+    trained, history = train_all(ensemble, losses, with_two_rates, updates, progress=progress, watch=look)
+    return Ensemble(*trained), history

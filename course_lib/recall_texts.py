@@ -67,13 +67,13 @@ def validation_examples() -> tuple[list[str], list[str]]:
 def encode(text: str, vocabulary: Mapping[str, int] = VOCABULARY) -> list[int]:
     """The tokens of a text (white space separates them) as their ids.
 
-    Raises: ValueError naming a token that is not in the vocabulary, and its position counted from 1.
+    Raises: ValueError naming a token that is not in the vocabulary, and its position counted from 0.
 
     >>> encode("So the players wear")
     [14, 15, 10, 16]
     """
     tokens = text.split()
-    for position, token in enumerate(tokens, start=1):
+    for position, token in enumerate(tokens):
         if token not in vocabulary:
             raise ValueError(f"text: expected tokens of the vocabulary, got {token!r} at position {position}")
     return [vocabulary[token] for token in tokens]

@@ -4,7 +4,7 @@ The numbers of a model are tensors with names, in a dictionary. S models are one
 on the first axis, and no number is shared between two models. `torch.func.vmap` turns a function of one model
 into a function of all S: each operation then runs once, on larger tensors.
 
-Dimension letters: S models, B texts, N tokens to choose from.
+The loop and the counting are those of `course_lib.ensemble`. Dimension letters: S models, B texts.
 
 >>> starts = draw({"slope": (2, 3)}, models=5, scale=0.1, seed=0)
 >>> inputs, targets = torch.eye(2), torch.tensor([2, 0])
@@ -15,11 +15,15 @@ Dimension letters: S models, B texts, N tokens to choose from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
-from torch.nn import functional
+
+from course_lib import ensemble
+from course_lib.ensemble import answer_losses, right
+
+__all__ = ["Numbers", "Reader", "draw", "pick", "read_all", "right", "train"]
 
 Numbers = dict[str, Tensor]
 Reader = Callable[[Numbers], Tensor]
@@ -58,23 +62,6 @@ def read_all(read: Reader, models: Numbers) -> Tensor:
     return torch.func.vmap(read)(models)
 
 
-def losses(logits: Tensor, targets: Tensor) -> Tensor:
-    """Mean negative log-likelihood of the targets, one per model.
-
-    Parameters: logits (S, B, N), targets (B,). Returns: (S,), 0 or more.
-
-    >>> [round(loss, 3) for loss in losses(torch.zeros(2, 3, 2), torch.tensor([0, 1, 1])).tolist()]
-    [0.693, 0.693]
-    """
-    losses_SB = functional.cross_entropy(logits.mT, targets.expand(len(logits), -1), reduction="none")
-    return losses_SB.mean(dim=-1)
-
-
-def right(logits: Tensor, targets: Tensor) -> Tensor:
-    """In how many of the texts the most likely token is the target: (S,) whole numbers from 0 to B."""
-    return (logits.argmax(dim=-1) == targets).sum(dim=-1)
-
-
 def pick(models: Numbers, which: int) -> Numbers:
     """The numbers of one model, without the axis of models."""
     return {name: tensor[which] for name, tensor in models.items()}
@@ -87,23 +74,19 @@ def train(
     updates: int,
     lr: float,
     *,
-    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+    progress: ensemble.Progress = iter,
 ) -> tuple[Numbers, Tensor]:
     """Train every model with Adam on all texts, each as if it were alone.
-
-    A model's numbers occur in its own loss only, so the gradient of the summed losses holds each model's own.
 
     Parameters: read gives one model's logits (B, N) for all texts; targets (B,); progress may wrap the loop
     over the updates, to show a bar.
     Returns: the trained models (those given are not changed), and every loss before each update (updates, S).
     """
-    models = {name: tensor.clone().requires_grad_() for name, tensor in starts.items()}
-    optimiser = torch.optim.Adam(models.values(), lr=lr, fused=True)  # one pass over all numbers
-    history = []
-    for _ in progress(range(updates)):
-        losses_S = losses(read_all(read, models), targets)
-        optimiser.zero_grad()
-        losses_S.sum().backward()
-        optimiser.step()
-        history.append(losses_S.detach())
-    return {name: tensor.detach() for name, tensor in models.items()}, torch.stack(history)
+
+    def losses(numbers: list[Tensor]) -> Tensor:
+        return answer_losses(read_all(read, dict(zip(starts, numbers, strict=True))), targets)
+
+    trained, history = ensemble.train(
+        list(starts.values()), losses, ensemble.adam(lr), updates, progress=progress
+    )
+    return dict(zip(starts, trained, strict=True)), history

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from course_lib import attention, explore, recall, sentence_heads
-from course_lib.explore import base, lookup, masks, scaling
+from course_lib.explore import base, masks, scaling
 from course_lib.torch_attention import masked_softmax
 
 
@@ -126,15 +126,6 @@ def test_scaling_divides_the_scores_by_the_root_of_two() -> None:
     assert f"{weights[0]:.3f}" not in plain
 
 
-def test_the_hull_holds_every_point() -> None:
-    points = np.random.default_rng(0).standard_normal((30, 2))
-    corners = points[lookup.hull(points)]
-    after = np.roll(corners, -1, axis=0)
-    for point in points:
-        sides = [lookup._turn(a, b, point) for a, b in zip(corners, after, strict=True)]
-        assert min(sides) >= -1e-12
-
-
 def test_weights_under_a_mask_are_those_of_the_course_in_pytorch() -> None:
     rng = np.random.default_rng(0)
     scores, allowed = 4 * rng.standard_normal((7, 5)), rng.random((7, 5)) < 0.4
@@ -171,10 +162,6 @@ def test_the_text_of_a_run_ends_with_the_loss_that_training_ends_with() -> None:
     last = explore.recall_training(recall_start(), updates=30).text.splitlines()[-1].split()
     assert last[0] == "30"
     assert last[-2] == f"{loss:.3f}"
-
-
-def test_points_on_a_line_have_a_hull_of_its_two_ends() -> None:
-    assert lookup.hull(np.array([[1.0, 1.0], [0.0, 0.0], [2.0, 2.0]])) == [1, 2]
 
 
 def test_lengths_times_normals_are_spread_as_dot_products_of_random_vectors() -> None:
@@ -226,7 +213,7 @@ def test_lengths_times_normals_are_spread_as_dot_products_of_random_vectors() ->
         (lambda: explore.recall_training(recall_start(), lr=0), "lr: expected a number above 0, got 0"),
         (
             lambda: explore.recall_training(recall_start(), text="a green team"),
-            "text: .* got 'a' at position 1",
+            "text: .* got 'a' at position 0",
         ),
         (lambda: explore.recall_training(recall_start(), text=" "), "text: expected 1 to 30 tokens, got 0"),
         (lambda: explore.mask_editor(["a"], [[0]]), "tokens: expected 2 to 12, got 1"),

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from course_lib import attention
 from course_lib.figures import describe, new_axes, table
+from course_lib.lookup import convex_hull
 
 from .base import Explorable, explorable, numbers
 
@@ -58,7 +59,7 @@ def soft_lookup(
         "scale": 2**-0.5 if scaled else 1.0,
         "reach": float(np.ceil(2.4 * max(np.abs(keys).max(), np.abs(query).max() / 2)) / 2 + 0.5),
         "box": _box(values),
-        "hull": hull(values),
+        "hull": convex_hull(values),
     }
     ax = _draw(data, attention.softmax(scores))
     describe(ax, *_words(data, scores))
@@ -92,30 +93,6 @@ def _box(points: Array) -> Array:
     return np.stack([low - margin, high + margin], axis=1)
 
 
-def hull(points: Array) -> list[int]:
-    """Indices of the corners of the points' convex hull, anticlockwise (Andrew's monotone chain, 1979).
-
-    >>> hull(np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5], [0.0, 2.0]]))
-    [0, 1, 3]
-    """
-    order = np.lexsort((points[:, 1], points[:, 0])).tolist()
-
-    def half(indices: list[int]) -> list[int]:
-        chain: list[int] = []
-        for i in indices:
-            while len(chain) > 1 and _turn(points[chain[-2]], points[chain[-1]], points[i]) <= 0:
-                chain.pop()
-            chain.append(i)
-        return chain[:-1]
-
-    return half(order) + half(order[::-1]) or order[:1]
-
-
-def _turn(a: Array, b: Array, c: Array) -> float:
-    """Above 0 if the way from a over b to c turns left."""
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
-
-
 def _point(point: Array) -> str:
     return f"({point[0] + 0:.2f}, {point[1] + 0:.2f})"
 
@@ -143,7 +120,7 @@ def _draw_keys(ax: Axes, data: dict[str, Any]) -> None:
 
 def _draw_values(ax: Axes, data: dict[str, Any], weights: Array) -> None:
     values, output = data["values"], weights @ data["values"]
-    ax.fill(*values[data["hull"]].T, color=VALUE, alpha=0.15)
+    ax.fill(*data["hull"].T, color=VALUE, alpha=0.15)
     for name, value, weight in zip(data["labels"], values, weights, strict=True):
         way = np.stack([value, output]).T
         ax.plot(*way, color="0.5", lw=0.5 + 5 * weight, solid_capstyle="round", zorder=1)

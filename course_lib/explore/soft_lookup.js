@@ -28,7 +28,6 @@ function explore(stage, data) {
   left.svg.setAttribute("role", "group");
   right.svg.setAttribute("role", "img");
   const table = numberTable("Weights", ["token", "score", "weight", "0 to 1"]);
-  const corners = data.hull.map((i) => values[i]);
   const point = ([a, b], decimals = 2) => `(${fixed(a, decimals)}, ${fixed(b, decimals)})`;
   let query = data.query;
 
@@ -55,8 +54,8 @@ function explore(stage, data) {
   const hull = element("polygon", {
     points: through(
       right,
-      corners.map((v) => v[0]),
-      corners.map((v) => v[1]),
+      data.hull.map((v) => v[0]),
+      data.hull.map((v) => v[1]),
     ),
     fill: "#009e73",
     "fill-opacity": 0.15,
