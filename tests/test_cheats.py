@@ -170,13 +170,13 @@ def test_a_submission_cannot_break_its_own_marking(release: NotebookNode, source
     assert len(nbformat.writes(copy.deepcopy(notebook)).encode("utf-8")) < 300_000
 
 
-def test_a_dead_kernel_keeps_what_was_marked_before(release: NotebookNode, source: Source) -> None:
+def test_a_dead_kernel_costs_what_ended_it_and_nothing_else(release: NotebookNode, source: Source) -> None:
     answers = answers_of(source.notebook) | {
         "gaussian_lookup": "import os\ndef gaussian_lookup(query, keys, values, width):\n    os._exit(1)"
     }
     marked = _mark(answered(release, answers), source)
-    assert marked.points == 12
-    assert "kernel ended" in marked.verdicts["sharpen-ordinary"].sentence
+    assert marked.points == 15
+    assert "kernel ended" in marked.verdicts["gaussian_lookup-any-input"].sentence
 
 
 def test_a_comment_shows_a_students_words_as_they_are() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -13,50 +14,85 @@ from .values import BadRecord, Json
 MIME = "application/vnd.course.bundle+json"
 MAX_CHARACTERS = 64 * 2**20
 
-_first_seen: dict[str, Any] = {}
+_places: dict[int, tuple[dict[str, Any], Any]] = {}
 
 
 def ask(request: Json) -> str:
     """The code that a grader runs in a student's kernel to have a request answered."""
     sent = base64.b64encode(json.dumps(request).encode()).decode()
+    return _call(f"answer('{sent}')")
+
+
+def remember(place: int) -> str:
+    """The code that a grader runs to have the notebook's names kept as they are at one place of it."""
+    return _call(f"keep({place:d})")
+
+
+def _call(what: str) -> str:
     # One expression: a statement would bind a name, and a student may have given that name to something.
-    return f"__import__('course_lib.checks.answer', fromlist=['answer']).answer('{sent}')"
+    return f"__import__('course_lib.checks.answer', fromlist=['answer']).{what}"
+
+
+def keep(place: int) -> None:
+    """Keep the names as they are now, for requests with that place. Runs in the student's kernel."""
+    _places[place] = dict(_notebook()), _settings()
 
 
 def answer(sent: str) -> None:
-    """Collect what was asked for, and display the bundle. Runs in the student's kernel.
-
-    A request may bring the code of functions to use instead of the student's own ("stand_ins"); the function
-    under check is then the one that was collected first, whatever its name means by now.
-    """
-    from IPython import get_ipython
+    """Collect what was asked for, and display the bundle. Runs in the student's kernel."""
     from IPython.display import display
 
     request = json.loads(base64.b64decode(sent))
-    namespace = get_ipython().user_ns  # type: ignore[no-untyped-call]
-    bundle = answer_in(request, namespace)
+    bundle = answer_in(request, _notebook())
     display({MIME: json.dumps(bundle)}, raw=True)
 
 
 def answer_in(request: Json, namespace: MutableMapping[str, Any]) -> Json:
-    """The bundle of a request in a namespace, which is left as it was."""
-    name = request["function"]
-    stand_ins = request.get("stand_ins")
-    if stand_ins is None:
-        _first_seen[name] = namespace.get(name)
-        return collect(request, namespace)
-    correct: dict[str, Any] = {"__name__": "__main__"}
-    for code in stand_ins["code"]:
-        exec(code, correct)
-    bound = {each: correct[each] for each in stand_ins["names"]} | {name: _first_seen.get(name)}
-    before = {each: namespace[each] for each in bound if each in namespace}
-    namespace.update(bound)
+    """The bundle of a request in a namespace, which is left as it was.
+
+    A request may say at which place of the notebook the names count ("place"), and it may bring the code of
+    functions to use instead of the student's own ("stand_ins").
+    """
+    now = dict(namespace), _settings()
+    names, settings = _places.get(request.get("place"), now)
+    _become(namespace, names | _correct(request.get("stand_ins")), settings)
     try:
         return collect(request, namespace)
     finally:
-        for each in bound:
-            namespace.pop(each, None)
-        namespace.update(before)
+        _become(namespace, *now)
+
+
+def _notebook() -> MutableMapping[str, Any]:
+    """The names of the notebook that runs in this kernel."""
+    from IPython import get_ipython
+
+    return get_ipython().user_ns  # type: ignore[no-untyped-call, no-any-return]
+
+
+def _correct(stand_ins: Json) -> dict[str, Any]:
+    """The functions that a request brings along, by name."""
+    if stand_ins is None:
+        return {}
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for code in stand_ins["code"]:
+        exec(code, names)
+    return {each: names[each] for each in stand_ins["names"]}
+
+
+def _settings() -> Any:
+    """What a cell can set for all of PyTorch, and a later cell may set otherwise."""
+    torch = sys.modules.get("torch")
+    return None if torch is None else (torch.get_default_dtype(), torch.is_grad_enabled())
+
+
+def _become(namespace: MutableMapping[str, Any], names: dict[str, Any], settings: Any) -> None:
+    """Give a namespace these names and no others: functions look their helpers up in it."""
+    namespace.clear()
+    namespace.update(names)
+    torch = sys.modules.get("torch")
+    if torch is not None and settings is not None:
+        torch.set_default_dtype(settings[0])
+        torch.set_grad_enabled(settings[1])
 
 
 def read_bundle(outputs: list[Json]) -> Json:

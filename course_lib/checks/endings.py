@@ -64,7 +64,7 @@ def _unwritten(name: str, error: Json, reveal: bool) -> str | None:
 def _raised(call: Call, error: Json, reveal: bool) -> str:
     kind, message, line = (readable(error[key], 300) for key in ("type", "message", "line"))
     if kind == "Refused" and re.fullmatch(r"it calls [\w.]+; [\w ]+", message):
-        return f"Not your own work yet: {message}."
+        return f"Not your own work yet: {message if reveal else 'it calls what it should not'}."
     if kind == "Wrong" and reveal:
         return f"{place(call, reveal).removesuffix(',')}: {message}"
     if kind == "KeyboardInterrupt":

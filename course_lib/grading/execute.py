@@ -1,40 +1,40 @@
-"""Run a submission, collect at each test cell, judge outside the kernel, and write the verdicts.
+"""Run a submission, collect, judge outside the kernel, and write the verdicts.
 
-A test cell's own code never runs here: in its place the kernel is asked for one bundle. What a kernel sends
-is data; the points and sentences in the notebook are written by this process.
+A test cell's own code never runs here: the kernel is asked for bundles instead, and what it sends is data;
+the points and sentences in the notebook are written by this process. The order of the questions keeps what is
+secret from being told: first the student's cells run, which is the only time that their outputs are kept;
+then come the questions with visible inputs, whose sentences may repeat words of the student's code; then
+those with hidden inputs; and at last those that bring correct predecessors along.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
 import textwrap
 from typing import Any
 
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
-from nbclient.util import run_sync
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_output
-from nbgrader.preprocessors import Execute
-from traitlets import Bool
+from nbformat.v4 import new_output
+from traitlets import Bool, Float, Integer, Unicode
+from traitlets.config import LoggingConfigurable
 
 from course_lib.checks.answer import ask, read_bundle
 from course_lib.checks.check import lines
 from course_lib.checks.judge import UNREADABLE, Verdict
 from course_lib.checks.values import BadRecord, Json, readable
+from course_lib.errors import CourseError
 
-from .outputs import kept
+from .kernel import TOO_LONG, Gone, Kernel, Message
+from .outputs import STOPPED
 from .provisioner import NAME as PROVISIONER
+from .replay import Replay
 from .sanitise import name_of
 from .source import Test, VisibleTests
 
-TOO_LONG = "It took too long: is there a loop that does not end?"
-ENDED = "The notebook's kernel ended before this test could run."
 WIDTH = 95  # characters that a feedback page shows of an output; it cuts off the rest
 OURS = "The course could not judge this answer, which is no fault of yours: please tell your instructor."
 
 
-class JudgedExecute(Execute):
+class JudgedExecute(LoggingConfigurable):
     """Execute a notebook for marking. `verdicts` holds the verdict of each test cell.
 
     The notebook runs in an empty folder of its own: nothing that lies beside a submission is seen.
@@ -42,44 +42,139 @@ class JudgedExecute(Execute):
     """
 
     sandboxed = Bool(True).tag(config=True)
-    _asking = False
+    warm = Bool(True, help="fork kernels from a process with the assignment's imports").tag(config=True)
+    kernel_name = Unicode("python3", help="the kernel's specification").tag(config=True)
+    timeout = Float(30, help="seconds for one cell, and for one test").tag(config=True)
+    total = Float(300, help="seconds for one submission; its own cells get half of it").tag(config=True)
+    restarts = Integer(6, help="how often a submission that ends its kernel gets another").tag(config=True)
 
     def mark(self, notebook: NotebookNode, source: VisibleTests) -> dict[str, Verdict]:
         """Run the notebook, judge every test cell, and write points and sentences into it.
 
         Returns: the verdict for each test cell's id.
         """
-        self.verdicts: dict[str, Verdict] = {}
-        self.source, self._ended, self._asking = source, None, False
-        os.environ["OMP_NUM_THREADS"] = "1"
-        with (
-            tempfile.TemporaryDirectory(prefix="marking-") as folder,
-            tempfile.TemporaryDirectory() as sockets,
-        ):
-            self._sockets = sockets
-            self.preprocess(notebook, {"metadata": {"path": folder}})
+        self.source, self.verdicts = source, dict[str, Verdict]()
+        self._stuck: dict[tuple[str, str], str] = {}
+        self._replay = Replay(
+            notebook.cells,
+            source.tests,
+            self._kernel,
+            seconds=self.timeout,
+            total=self.total,
+            restarts=self.restarts,
+        )
+        try:
+            self._judge_all()
+        finally:
+            self._replay.end()
         self._say_why_there_is_none(notebook)
         for cell in notebook.cells:
             verdict = self.verdicts.get(name_of(cell) or "")
-            if cell.cell_type == "code":
-                cell.outputs = kept(cell.outputs) if verdict is None else written(verdict)
+            if verdict is not None and cell.cell_type == "code":
+                cell.outputs = written(verdict)
         return self.verdicts
 
-    def preprocess(self, nb: NotebookNode, resources: Any = None, km: Any = None) -> tuple[NotebookNode, Any]:
-        """Run all cells; at a test cell ask for a bundle instead. What failed with the student's own
-        predecessors is asked again, at the very end, with correct ones; the better result counts."""
-        self._prepare(nb, km, resources)
-        with self.setup_kernel():
-            for index, cell in enumerate(list(nb.cells)):
-                test = self.source.tests.get(name_of(cell) or "") if cell.cell_type == "code" else None
-                if test is not None:
-                    self.verdicts[test.cell] = self._judged(test)
-                elif self._ended is None:
-                    self._run(cell, resources, index)
-            for test in self.source.tests.values():
-                if self._worth_another_try(test):
-                    self._try_with_correct_predecessors(test)
-        return nb, resources
+    def _kernel(self) -> Kernel:
+        config = {"modules": self.source.imports if self.warm else []}
+        provisioner = {"provisioner_name": PROVISIONER, "config": config}
+        try:
+            return Kernel(self.kernel_name, provisioner if self.sandboxed else None)
+        except Gone:
+            raise CourseError("no kernel could be started for this submission; mark it again") from None
+
+    def _judge_all(self) -> None:
+        tests = self.source.tests.values()
+        try:
+            self._replay.run()
+        except Gone as gone:
+            self.verdicts = {test.cell: _failed(test, str(gone)) for test in tests}
+            return
+        visible = {test.cell: self._visible(test) for test in tests}
+        for test in tests:
+            self.verdicts[test.cell] = self._with_hidden(test, visible[test.cell])
+        self._stuck = {}
+        for test in tests:
+            if self._worth_another_try(test):
+                self._try_with_correct_predecessors(test)
+
+    def _visible(self, test: Test) -> Json | str:
+        """The bundle for the visible inputs, or why there is none."""
+        if self._waits_for(test):
+            return "It needs an earlier function, which did not come to its end."
+        return self._answer(test, self.source.requests(test, hidden=False))
+
+    def _with_hidden(self, test: Test, visible: Json | str) -> Verdict:
+        """The verdict on visible and hidden inputs together."""
+        if isinstance(visible, str):
+            return _failed(test, visible)
+        bundle = visible
+        request = self.source.requests(test, hidden=True)
+        if visible["missing"] is None and request["calls"] and not self._is_stuck(test):
+            hidden = self._answer(test, request)
+            if isinstance(hidden, str):
+                return _failed(test, hidden)
+            bundle = visible | {"calls": [*visible["calls"], *hidden["calls"]]}
+        return self._judged(test, bundle)
+
+    def _try_with_correct_predecessors(self, test: Test) -> None:
+        """It failed before, so this can only be better: in points, or in naming what is its own fault."""
+        stand_ins = self.source.stand_ins(test)
+        if stand_ins is None:
+            return
+        bundle = self._answer(test, self.source.requests(test) | {"stand_ins": stand_ins})
+        if isinstance(bundle, str):
+            self.verdicts[test.cell] = _failed(test, bundle)
+        else:  # none of the kernel's words may be told any more
+            missing = _in_our_words(bundle["missing"])
+            self.verdicts[test.cell] = self._judged(test, bundle | {"missing": missing}, reveal=False)
+
+    def _worth_another_try(self, test: Test) -> bool:
+        """Whether a test failed while one of the functions it may build on failed too."""
+        failed = {each.function for each in self.verdicts.values() if each.failed is not None}
+        mine = self.verdicts[test.cell]
+        return mine.failed is not None and not failed.isdisjoint(test.exercise.predecessors)
+
+    def _waits_for(self, test: Test) -> bool:
+        """Whether a function that this one may call ends kernels or takes too long, and a correct one can
+        stand in for it."""
+        stuck = {function for function, _ in self._stuck}
+        return not stuck.isdisjoint(test.exercise.predecessors) and self.source.stand_ins(test) is not None
+
+    def _is_stuck(self, test: Test) -> str | None:
+        """Why a test need not be asked: one whose cases count for it was not to be answered."""
+        keys = [(test.exercise.function, each.name) for each in test.exercise.presupposed(test.behaviour)]
+        return next((self._stuck[key] for key in keys if key in self._stuck), None)
+
+    def _answer(self, test: Test, request: Json) -> Json | str:
+        """The kernel's bundle, or why there is none."""
+        stuck = self._is_stuck(test)
+        if stuck is not None:
+            return stuck
+        outputs: list[Json] = []
+
+        def hear(message: Message) -> None:
+            if message["msg_type"] == "display_data":
+                outputs.append(message["content"])
+
+        key = (test.exercise.function, test.behaviour.name)
+        try:
+            code = ask(request | {"place": self._replay.places.get(test.cell)})
+            if self._replay.ask(code, hear):
+                self._stuck[key] = TOO_LONG
+            return read_bundle(outputs)
+        except Gone as gone:
+            self._stuck[key] = str(gone)
+            return str(gone)
+        except BadRecord as error:
+            self.log.warning("%s: %s", test.cell, error)
+            return self._stuck.get(key, UNREADABLE)
+
+    def _judged(self, test: Test, bundle: Json, *, reveal: bool = True) -> Verdict:
+        try:
+            return self.source.judge(test, bundle, reveal=reveal)
+        except Exception:
+            self.log.exception("%s could not be judged; the mistake is the course's", test.cell)
+            return _failed(test, OURS)
 
     def _say_why_there_is_none(self, notebook: NotebookNode) -> None:
         """Where a function does not exist because its cell ended with an error, say which."""
@@ -87,115 +182,33 @@ class JudgedExecute(Execute):
             errors = [output for output in cell.get("outputs", []) if output.output_type == "error"]
             for verdict in self.verdicts.values() if errors else ():
                 if verdict.function == name_of(cell) and verdict.failed == "exists":
-                    said = readable(f"{errors[0].ename}: {errors[0].evalue}".splitlines()[0], 200)
-                    verdict.sentence = f"There is no {verdict.function}: its cell ended with {said}."
-
-    def create_kernel_manager(self) -> Any:
-        """A kernel manager that starts its kernel in a sandbox; without one it still talks over private
-        sockets, not over ports, where there are such sockets."""
-        manager = super().create_kernel_manager()
-        if self.sandboxed:
-            manager.kernel_spec.metadata["kernel_provisioner"] = {"provisioner_name": PROVISIONER}
-        elif os.name == "posix":
-            manager.transport = "ipc"
-            manager.ip = os.path.join(self._sockets, "kernel")
-        return manager
-
-    def _prepare(self, nb: NotebookNode, km: Any, resources: Any) -> None:
-        from nbclient import NotebookClient
-
-        NotebookClient.__init__(self, nb, km)
-        self.reset_execution_trackers()
-        self._check_assign_resources(resources)
-
-    def _run(self, cell: NotebookNode, resources: Any, index: int) -> None:
-        try:
-            self.preprocess_cell(cell, resources, index)
-        except Exception as error:  # a kernel can send what nbclient does not survive
-            self._end(_reason(error))
-
-    def _judged(self, test: Test, stand_ins: Json = None) -> Verdict:
-        request = self.source.requests(test)
-        if stand_ins is not None:
-            request = request | {"stand_ins": stand_ins}
-        bundle, trouble = self._answer(request)
-        if trouble is None:
-            try:
-                return self.source.judge(test, bundle)
-            except Exception:
-                self.log.exception("%s could not be judged; the mistake is the course's", test.cell)
-                trouble = OURS
-        return Verdict(
-            test.exercise.function,
-            test.behaviour.name,
-            test.behaviour.title,
-            test.behaviour.points,
-            failed="runs",
-            sentence=trouble,
-        )
-
-    def _answer(self, request: Json) -> tuple[Json, str | None]:
-        """The kernel's bundle, or why there is none."""
-        if self._ended is not None:
-            return None, self._ended
-        cell = new_code_cell(ask(request))
-        self.nb.cells.append(cell)
-        self._asking = True
-        try:
-            self.execute_cell(cell, len(self.nb.cells) - 1, store_history=False)
-        except Exception as error:
-            self._end(_reason(error))
-            return None, _reason(error)
-        finally:
-            self._asking = False
-            self.nb.cells.pop()
-        try:
-            return read_bundle(cell.outputs), None
-        except BadRecord as error:
-            timed_out = any(output.get("ename") == "CellTimeoutError" for output in cell.outputs)
-            self.log.warning("%s: %s", request["function"], error)
-            return None, TOO_LONG if timed_out else UNREADABLE
-
-    def process_message(self, msg: Any, cell: NotebookNode, cell_index: int) -> Any:
-        """While a kernel is asked, hear nothing but the answer: nothing may change what other cells show."""
-        if self._asking:
-            if msg["msg_type"] not in ("status", "execute_input", "display_data"):
-                return None
-            msg["content"].pop("transient", None)
-        return super().process_message(msg, cell, cell_index)
-
-    def _end(self, reason: str) -> None:
-        """The kernel is of no more use: stop it, and keep the reason for every test to come."""
-        self._ended = ENDED if reason == ENDED else f"{ENDED} {reason}"
-        if self.km is not None and run_sync(self.km.is_alive)():
-            run_sync(self.km.shutdown_kernel)(now=True)
-
-    def _worth_another_try(self, test: Test) -> bool:
-        """Whether a test failed while one of the functions it may build on failed too."""
-        failed = {each.function for each in self.verdicts.values() if each.failed is not None}
-        mine = self.verdicts.get(test.cell)
-        return (
-            self._ended is None
-            and mine is not None
-            and mine.failed is not None
-            and not failed.isdisjoint(test.exercise.predecessors)
-        )
-
-    def _try_with_correct_predecessors(self, test: Test) -> None:
-        stand_ins = self.source.stand_ins(test)
-        if stand_ins is not None:
-            # It failed before, so this can only be better: in points, or in naming what is its own fault.
-            self.verdicts[test.cell] = self._judged(test, stand_ins)
+                    last = errors[-1]
+                    said = readable(f"{last.ename}: {last.evalue}".split("\n")[0], 200)
+                    why = f". {last.evalue}" if last.ename == STOPPED else f": its cell ended with {said}."
+                    verdict.sentence = f"There is no {verdict.function}{why}"
 
 
-def _reason(error: Exception) -> str:
-    """What a student is told when a kernel is of no more use."""
-    if isinstance(error, CellTimeoutError):
-        return TOO_LONG
-    return ENDED if isinstance(error, DeadKernelError) else UNREADABLE
+def _failed(test: Test, sentence: str) -> Verdict:
+    """No points, and why."""
+    behaviour = test.behaviour
+    return Verdict(
+        test.exercise.function,
+        behaviour.name,
+        behaviour.title,
+        behaviour.points,
+        failed="runs",
+        sentence=sentence,
+    )
 
 
-def written(verdict: Verdict) -> list[NotebookNode]:
+def _in_our_words(missing: str | None) -> str | None:
+    """Why a function could not be called, without what the kernel says beyond that."""
+    if missing is None:
+        return None
+    return "arguments: it takes others" if missing.startswith("arguments: ") else "absent"
+
+
+def written(verdict: Verdict) -> list[Any]:
     """A verdict as the outputs of its test cell: sentences to read, and the points as nbgrader reads them."""
     text = "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="      ") for line in lines(verdict))
     points = min(max(float(verdict.points), 0.0), float(verdict.max_points))

@@ -3,34 +3,99 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_notebook, new_output, output_from_msg
 
-MAX_CHARACTERS = 100_000
-CUT = f"\n(The rest is left out: more than {MAX_CHARACTERS:,} characters of output.)\n"
+MAX_CHARACTERS = 100_000  # of one cell
+STOPPED = "Stopped"  # in place of an error's name: the cell was not run, or not to its end
+MAX_IN_ALL = 1_000_000  # of one notebook
+CUT = f"\n(The rest is left out: more than {MAX_CHARACTERS:,} characters of output, or too much in all.)\n"
+
+
+class Shown:
+    """What the cells of one notebook show, gathered while they run; never more than can be kept."""
+
+    def __init__(self) -> None:
+        self.left = MAX_IN_ALL
+        self.by_display_id: dict[str, list[NotebookNode]] = {}
+
+    def cell(self) -> CellOutputs:
+        """Where to gather the outputs of the next cell."""
+        return CellOutputs(self)
+
+
+class CellOutputs:
+    """The outputs of one cell: streams joined, displays updated and cleared as their code asks."""
+
+    def __init__(self, shown: Shown) -> None:
+        self.outputs: list[NotebookNode] = []
+        self._shown, self._left, self._clear = shown, min(MAX_CHARACTERS, shown.left), False
+
+    def hear(self, message: Mapping[str, Any]) -> None:
+        """Take one message of the kernel."""
+        kind, content = message["msg_type"], message["content"]
+        if kind == "clear_output":
+            self._clear = bool(content.get("wait"))
+            if not self._clear:
+                self._empty()
+            return
+        try:
+            output = output_from_msg({**message, "msg_type": kind.removeprefix("update_")})
+        except Exception:  # not an output, or none that a notebook can hold
+            return
+        transient = content.get("transient")
+        name = str(transient.get("display_id")) if isinstance(transient, dict) else "None"
+        if kind == "update_display_data":
+            self._update(name, output)
+            return
+        if self._clear:
+            self._empty()
+        self._add(output)
+        if name != "None":
+            self._shown.by_display_id.setdefault(name, []).append(output)
+
+    def stop(self, reason: str) -> None:
+        """Say why the cell did not come to its end."""
+        self.outputs.append(new_output("error", ename=STOPPED, evalue=reason, traceback=[reason]))
+
+    def _empty(self) -> None:
+        used = min(MAX_CHARACTERS, sum(map(_size, self.outputs)))
+        self.outputs, self._clear = [], False
+        self._shown.left += used
+        self._left = min(MAX_CHARACTERS, self._shown.left)
+
+    def _update(self, name: str, output: NotebookNode) -> None:
+        for each in self._shown.by_display_id.get(name, []):
+            growth = _size(output) - _size(each)
+            if growth <= self._shown.left:
+                self._shown.left -= growth
+                each.data, each.metadata = output.data, output.metadata
+
+    def _add(self, output: NotebookNode) -> None:
+        if self._left <= 0:
+            return
+        size = _size(output)
+        if size > self._left:
+            output = _cut(output, self._left)
+            size = self._left
+        self._left -= size
+        self._shown.left -= size
+        last = self.outputs[-1] if self.outputs else output
+        if last is not output and _same_stream(last, output):
+            last.text += output.text
+        else:
+            self.outputs.append(output)
 
 
 def kept(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
-    """The outputs that are valid, together at most MAX_CHARACTERS long; the first that is longer is cut off.
-
-    What no file can hold, such as half a letter of UTF-16, is replaced by question marks.
-    """
-    room, result = MAX_CHARACTERS, []
-    for output in outputs:
-        text = json.dumps(output, ensure_ascii=False, default=str).encode("utf-8", "replace").decode("utf-8")
-        output = nbformat.from_dict(json.loads(text))
-        if not _valid(output):
-            continue
-        if len(text) > room:
-            shown = output.text[:room] if output.output_type == "stream" else ""
-            cut = {"output_type": "stream", "name": "stdout", "text": shown + CUT}
-            return [*result, nbformat.from_dict(cut)]
-        room -= len(text)
-        result.append(output)
-    return result
+    """The outputs that are valid. What no file can hold, such as half a letter of UTF-16, is replaced by
+    question marks."""
+    whole = (nbformat.from_dict(json.loads(clean(_text(output)))) for output in outputs)
+    return [output for output in whole if _valid(output)]
 
 
 def clean(text: str) -> str:
@@ -40,6 +105,27 @@ def clean(text: str) -> str:
     'half a letter: ?'
     """
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _text(output: NotebookNode) -> str:
+    return json.dumps(output, ensure_ascii=False, default=str)
+
+
+def _size(output: NotebookNode) -> int:
+    return 40 + len(output.text) if output.output_type == "stream" else len(_text(output))
+
+
+def _same_stream(one: NotebookNode, other: NotebookNode) -> bool:
+    return one.output_type == other.output_type == "stream" and one.name == other.name
+
+
+def _cut(output: NotebookNode, room: int) -> NotebookNode:
+    """As much of an output as there is room for, and that something is missing."""
+    if output.output_type == "error":
+        name, value = str(output.ename)[:200], str(output.evalue)[:1000]
+        return new_output("error", ename=name, evalue=value, traceback=[f"{name}: {value}", CUT])
+    shown = str(output.text)[:room] if output.output_type == "stream" else ""
+    return new_output("stream", name="stdout", text=shown + CUT)
 
 
 def _valid(output: NotebookNode) -> bool:

@@ -1,0 +1,149 @@
+"""A submission's own cells, run in a kernel that is started again when they, or a test, end it.
+
+All of the student's cells run before the first question is asked, and only this first run shows anything: so
+no cell can print what the questions hold. For each test cell the kernel keeps the names as they are at its
+place; a question is answered with these, as if it had been asked there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+from course_lib.checks.answer import remember
+
+from .kernel import TOO_LONG, Gone, Kernel, Message
+from .outputs import Shown, kept
+from .sanitise import name_of
+
+TOO_OFTEN = "The notebook ended its kernel too often to go on."
+NO_TIME = "There was no time left for it: what stands before it took too long."
+AGAIN = 2.0  # seconds for a cell that did not come to its end the first time
+REMEMBER = 10.0
+
+
+class Replay:
+    """The cells of one notebook and the kernel that they run in.
+
+    Parameters: cells, of which those named in `tests` do not run; start, makes a kernel; seconds for one cell
+    and for one question; total, seconds for everything, of which the cells get half; restarts, how many
+    kernels may be started after the first one.
+    """
+
+    def __init__(
+        self,
+        cells: list[NotebookNode],
+        tests: Collection[str],
+        start: Callable[[], Kernel],
+        *,
+        seconds: float,
+        total: float,
+        restarts: int,
+    ) -> None:
+        self.cells, self.tests, self.start = cells, tests, start
+        self.seconds, self.total, self.starts_left = seconds, total, restarts + 1
+        self.deadline = time.monotonic() + total
+        self.places: dict[str, int] = {}
+        self._kernel: Kernel | None = None
+        self._shown = Shown()
+        self._ran: set[int] = set()
+        self._slow: set[int] = set()
+        self._ending: set[int] = set()
+
+    def run(self) -> None:
+        """Run the student's cells. Raises: Gone when no kernel survives them."""
+        while self._kernel is None:
+            if self.starts_left == 0:
+                raise Gone(TOO_OFTEN)
+            self.starts_left -= 1
+            self._kernel = self.start()
+            try:
+                self._run_cells(self._kernel)
+            except Gone:
+                self._kernel = None
+
+    def ask(self, code: str, hear: Callable[[Message], None]) -> bool:
+        """Run code of ours after the student's cells, in a new kernel if the last one ended.
+
+        Returns: whether it had to be interrupted. Raises: Gone, with the reason, when the kernel ended.
+        """
+        self.run()
+        assert self._kernel is not None
+        seconds = min(self.seconds, self.deadline - time.monotonic())
+        if seconds <= 0:
+            raise Gone(NO_TIME)
+        try:
+            _, interrupted = self._kernel.run(code, seconds, hear, store_history=False)
+        except Gone:
+            self._kernel = None
+            raise
+        return interrupted
+
+    def end(self) -> None:
+        """Stop the kernel, if there is one."""
+        if self._kernel is not None:
+            self._kernel.end()
+            self._kernel = None
+
+    def _run_cells(self, kernel: Kernel) -> None:
+        end = min(self.deadline, time.monotonic() + self.total / 2)
+        place, changed = 0, True
+        for index, cell in enumerate(self.cells):
+            name = name_of(cell)
+            if cell.cell_type != "code":
+                continue
+            if name not in self.tests:
+                self._run_cell(kernel, index, cell, end)
+                changed = True
+                continue
+            if changed and index not in self._ending:
+                self._guarded(
+                    index, lambda i=index: kernel.run(remember(i), REMEMBER, _ignore, store_history=False)
+                )
+                place, changed = index, False
+            self.places[name] = place
+
+    def _run_cell(self, kernel: Kernel, index: int, cell: NotebookNode, end: float) -> None:
+        if index in self._ending or not cell.source.strip():
+            return
+        first, outputs = index not in self._ran, self._shown.cell()
+        seconds = min(AGAIN if index in self._slow else self.seconds, end - time.monotonic())
+        try:
+            if seconds <= 0:
+                raise TimeoutError(NO_TIME)
+            reply, interrupted = self._guarded(index, lambda: kernel.run(cell.source, seconds, outputs.hear))
+            if interrupted:
+                self._slow.add(index)
+                raise TimeoutError(TOO_LONG)
+        except (Gone, TimeoutError) as error:
+            outputs.stop(str(error))
+            if isinstance(error, Gone):
+                raise
+        else:
+            _add_error(outputs.outputs, reply)
+        finally:
+            if first:
+                self._ran.add(index)
+                cell.outputs = kept(outputs.outputs)
+
+    def _guarded(self, index: int, run: Callable[[], tuple[Message, bool]]) -> tuple[Message, bool]:
+        """Run something; where it ends the kernel, it is left out the next time."""
+        try:
+            return run()
+        except Gone:
+            self._ending.add(index)
+            raise
+
+
+def _ignore(message: Message) -> None:
+    pass
+
+
+def _add_error(outputs: list[NotebookNode], reply: Message) -> None:
+    """An error that a cell kept from being shown still stands in the kernel's reply."""
+    if reply.get("status") == "error" and not any(each.output_type == "error" for each in outputs):
+        name, value = str(reply.get("ename"))[:200], str(reply.get("evalue"))[:1000]
+        outputs.append(new_output("error", ename=name, evalue=value, traceback=[f"{name}: {value}"]))
