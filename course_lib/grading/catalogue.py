@@ -2,9 +2,51 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
 from typing import Any
+
+from course_lib.checks.assignments import MODULES
+from course_lib.errors import CourseError
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A frequent mistake as a change of a plain right answer: `old`, which stands there once, becomes `new`.
+
+    Two edits of one plain answer at different places are a combination, which is recognised, too.
+
+    >>> str(Edit("weights = softmax(scores / root)", " / root", ""))
+    'weights = softmax(scores)'
+    """
+
+    plain: str
+    old: str
+    new: str
+
+    def __post_init__(self) -> None:
+        if self.plain.count(self.old) != 1:
+            raise ValueError(f"old: expected a text that stands once in the plain answer, got {self.old!r}")
+
+    def __str__(self) -> str:
+        return self.plain.replace(self.old, self.new)
+
+    @property
+    def start(self) -> int:
+        """Where the change begins; what is computed first stands first."""
+        return self.plain.index(self.old)
+
+    def meets(self, later: Edit) -> bool:
+        """Whether another edit, which begins no earlier, changes another plain answer or the same place."""
+        return self.plain != later.plain or later.start < self.start + len(self.old)
+
+    def and_then(self, later: Edit) -> str:
+        """The plain answer with both changes, the later one behind this one."""
+        changed = later.plain[: later.start] + later.new + later.plain[later.start + len(later.old) :]
+        return changed[: self.start] + self.new + changed[self.start + len(self.old) :]
 
 
 @dataclass(frozen=True)
@@ -19,7 +61,7 @@ class Mistake:
     id: str
     function: str
     cause: str
-    code: str
+    code: str | Edit
     fails: tuple[str, ...]
     behaviour: str
     case: str
@@ -35,8 +77,76 @@ class RightAnswer:
     code: str
 
 
-def define(code: str, function: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Catalogue:
+    """The mistakes of one assignment, with combinations of two frequent ones, and unusual right answers."""
+
+    mistakes: tuple[Mistake, ...]
+    right: tuple[RightAnswer, ...]
+
+    @property
+    def combinations(self) -> tuple[Mistake, ...]:
+        """Every two edits of one plain answer, at different places, that are recognised on the same input."""
+        edits = [(each.code, each) for each in self.mistakes if isinstance(each.code, Edit)]
+        ordered = sorted(edits, key=lambda pair: pair[0].start)
+        return tuple(
+            _both(first, second)
+            for (edit, first), (later, second) in combinations(ordered, 2)
+            if not edit.meets(later) and (first.behaviour, first.case) == (second.behaviour, second.case)
+        )
+
+
+def _both(first: Mistake, second: Mistake) -> Mistake:
+    """Two mistakes at once; the student is asked both questions, first that of the earlier step."""
+    assert isinstance(first.code, Edit)
+    assert isinstance(second.code, Edit)
+    return Mistake(
+        id=f"{first.id} + {second.id}",
+        function=first.function,
+        cause=f"{first.cause}; {second.cause}",
+        code=first.code.and_then(second.code),
+        fails=first.fails + tuple(each for each in second.fails if each not in first.fails),
+        behaviour=first.behaviour,
+        case=first.case,
+        question=f"Two things come together here. {first.question} {second.question}",
+    )
+
+
+def changed(code: str, *changes: tuple[str, str]) -> str:
+    """A right answer with some of its text exchanged. Raises: ValueError where it does not stand there."""
+    for old, new in changes:
+        if old not in code:
+            raise ValueError(f"changes: expected texts that stand in the answer, got {old!r}")
+        code = code.replace(old, new)
+    return code
+
+
+def versions(id: str, of: Mapping[str, tuple[str | Edit, str, str]], **common: Any) -> tuple[Mistake, ...]:
+    """One mistake in several versions: by name the code, the input that exposes it, and the question.
+
+    Their ids are "id[name]"; everything else they have in common.
+    """
+    return tuple(
+        Mistake(id=f"{id}[{name}]", code=code, case=case, question=question, **common)
+        for name, (code, case, question) in of.items()
+    )
+
+
+def read(root: Path, name: str) -> Catalogue:
+    """The catalogue of an assignment, from the tests. Raises: CourseError where it is missing."""
+    path = root / "tests" / "mistakes" / f"{MODULES[name]}.py"
+    if not path.is_file():
+        raise CourseError(f"{path} is missing: the mistakes that the visible checks of {name} know by name")
+    spec = importlib.util.spec_from_file_location(f"mistakes_{MODULES[name]}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return Catalogue(tuple(module.MISTAKES), tuple(module.RIGHT))
+
+
+def define(code: str | Edit, function: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
     """The namespace with the function of that name defined by the code instead."""
     names = dict(namespace)
-    exec(compile(code, f"<answer {function}>", "exec"), names)
+    exec(compile(str(code), f"<answer {function}>", "exec"), names)
     return names

@@ -5,22 +5,21 @@ The mistakes themselves are nearly right code, so they stay with the tests; only
 
 from __future__ import annotations
 
-import importlib.util
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from course_lib.checks.assignments import MODULES, load
+from course_lib.checks.assignments import load
 from course_lib.checks.collect import collect
 from course_lib.checks.spec import Assignment, Behaviour, Exercise, outputs_by_name, request
 from course_lib.checks.store import same_outputs
-from course_lib.checks.values import ERROR, Json, encode, error_text, receive
-from course_lib.errors import CourseError
+from course_lib.checks.values import ERROR, Json, Received, encode, error_text, receive
 
-from .catalogue import Mistake, define
+from .catalogue import Mistake, define, read
 from .source import Source
 
 DATA = Path("course_lib", "checks", "data")
@@ -48,7 +47,8 @@ def computed(root: Path, name: str) -> Json:
     namespace = Source(
         root / "solutions" / name / f"{name}.ipynb", secret="none: visible cases only"
     ).namespace
-    known = _catalogue(root, name)
+    catalogue = read(root, name)
+    known = (*catalogue.mistakes, *catalogue.combinations)
     return {
         exercise.function: {
             behaviour.name: _behaviour(assignment, exercise, behaviour, namespace, known)
@@ -63,16 +63,18 @@ def _behaviour(
     exercise: Exercise,
     behaviour: Behaviour,
     namespace: dict[str, Any],
-    known: list[Mistake],
+    known: Sequence[Mistake],
 ) -> Json:
     asked = request(assignment.name, exercise, behaviour)
     reference = collect(asked, namespace)
     if behaviour.returns is not None:
         exercise = replace(exercise, returns=behaviour.returns)
-    mistakes = []
+    mistakes: list[Json] = []
     for mistake in known:
         if mistake.function == exercise.function and mistake.behaviour == behaviour.name:
-            mistakes.extend(_known(exercise, mistake, asked, reference, namespace))
+            for found in _known(exercise, mistake, asked, reference, namespace):
+                if not any(_alike(found, earlier) for earlier in mistakes):
+                    mistakes.append(found)
     return {"request": asked, "reference": reference, "mistakes": mistakes}
 
 
@@ -86,11 +88,20 @@ def _known(
         return []
     outputs = _outputs(exercise, bundle["calls"][0])
     (right,) = [_outputs(exercise, each) for each in reference["calls"] if each["id"] == call["id"]]
-    if outputs is None or same_outputs(
-        outputs, {name: receive(each) for name, each in (right or {}).items()}
-    ):
+    if outputs is None or same_outputs(outputs, _received(right or {})):
+        return []
+    if not same_outputs(outputs, _received(outputs)):  # nothing to compare, as with a list: the check says so
         return []
     return [{"id": mistake.id, "call": mistake.case, "outputs": outputs, "question": mistake.question}]
+
+
+def _alike(found: Json, earlier: Json) -> bool:
+    """Whether an earlier mistake gives the same on the same call, so that its question is asked anyway."""
+    return found["call"] == earlier["call"] and same_outputs(earlier["outputs"], _received(found["outputs"]))
+
+
+def _received(outputs: dict[str, Json]) -> dict[str, Received]:
+    return {name: receive(each) for name, each in outputs.items()}
 
 
 def _outputs(exercise: Exercise, record: Json) -> dict[str, Json] | None:
@@ -105,19 +116,6 @@ def _outputs(exercise: Exercise, record: Json) -> dict[str, Json] | None:
         return None
     records = returned["items"] if len(exercise.returns) > 1 else [returned]
     return dict(zip(outputs_by_name(exercise.returns, received), records, strict=True))
-
-
-def _catalogue(root: Path, name: str) -> list[Mistake]:
-    """The mistakes of an assignment, from the tests. Raises: CourseError where they are missing."""
-    path = root / "tests" / "mistakes" / f"{MODULES[name]}.py"
-    if not path.is_file():
-        raise CourseError(f"{path} is missing: the mistakes that the visible checks of {name} know by name")
-    spec = importlib.util.spec_from_file_location(f"mistakes_{MODULES[name]}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return list(module.MISTAKES)
 
 
 def _difference(stored: Json, now: Json, where: str) -> str | None:

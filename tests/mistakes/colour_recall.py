@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from course_lib.grading.catalogue import Mistake, RightAnswer
+from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, changed
 
 # What a part loses when it is wrong on ordinary input: every behaviour.
 ENCODE = ("ordinary", "white space", "refuses")
@@ -57,6 +57,11 @@ class ColourRecall(nn.Module):
         output = (weights[:, None] @ V)[:, 0]
         return output @ self.W_out + self.bias, weights
 """
+RIGHT_LOSS = """
+def recall_loss(logits, targets):
+    losses = nn.functional.cross_entropy(logits, targets, reduction="none")
+    return losses.mean()
+"""
 RIGHT_TRAIN = """
 def train(model, batch, updates, lr):
     ids, mask, last, targets = batch
@@ -79,14 +84,6 @@ def value_contribution(model, ids, position):
         value = model.embedding[ids[position]] @ model.W_v
         return weights[0, position] * (value @ model.W_out)
 """
-
-
-def changed(code: str, *changes: tuple[str, str]) -> str:
-    """A right answer with some of its text exchanged, each of which stands in it."""
-    for old, new in changes:
-        assert old in code, old
-        code = code.replace(old, new)
-    return code
 
 
 def wrong(right: str, *changes: tuple[str, str], **fields: Any) -> Mistake:
@@ -389,12 +386,11 @@ BATCHES = (
 )
 
 MODELS = (
-    wrong(
-        RIGHT_MODEL,
-        (" / math.sqrt(K.shape[-1])", ""),
+    Mistake(
         id="model-no-scale",
         function="ColourRecall",
         cause="scores are not divided",
+        code=Edit(RIGHT_MODEL, " / math.sqrt(K.shape[-1])", ""),
         fails=MODEL,
         behaviour="ordinary",
         case="a batch",
@@ -500,12 +496,11 @@ MODELS = (
         case="a batch",
         question="`W_k` has no part in your scores. Which matrix makes your keys?",
     ),
-    wrong(
-        RIGHT_MODEL,
-        ("weights[:, None] @ V", "weights[:, None] @ X"),
+    Mistake(
         id="model-no-values",
         function="ColourRecall",
         cause="embeddings are summed instead of values",
+        code=Edit(RIGHT_MODEL, "weights[:, None] @ V", "weights[:, None] @ X"),
         fails=MODEL,
         behaviour="ordinary",
         case="a batch",
@@ -522,23 +517,21 @@ MODELS = (
         case="a batch",
         question="Something of the asking token gets past the attention. Where does the statement add it?",
     ),
-    wrong(
-        RIGHT_MODEL,
-        ("Q = (asking @ self.W_q)[:, None]", "Q = X[:, :1] @ self.W_q"),
+    Mistake(
         id="model-first-token-asks",
         function="ColourRecall",
         cause="the first token asks",
+        code=Edit(RIGHT_MODEL, "(asking @ self.W_q)[:, None]", "X[:, :1] @ self.W_q"),
         fails=MODEL,
         behaviour="ordinary",
         case="a batch",
         question="In your layer the first token asks. What is `last` for?",
     ),
-    wrong(
-        RIGHT_MODEL,
-        (".softmax(dim=-1)", ".softmax(dim=0)"),
+    Mistake(
         id="model-softmax-over-texts",
         function="ColourRecall",
         cause="softmax runs over the texts of the batch",
+        code=Edit(RIGHT_MODEL, ".softmax(dim=-1)", ".softmax(dim=0)"),
         fails=MODEL,
         behaviour="ordinary",
         case="a batch",
@@ -758,10 +751,7 @@ LOSSES = (
         id="loss-sum",
         function="recall_loss",
         cause="sum for mean",
-        code="""
-def recall_loss(logits, targets):
-    return nn.functional.cross_entropy(logits, targets, reduction="sum")
-""",
+        code=Edit(RIGHT_LOSS, "mean", "sum"),
         fails=LOSS,
         behaviour="ordinary",
         case="a batch",
@@ -771,10 +761,7 @@ def recall_loss(logits, targets):
         id="loss-probabilities",
         function="recall_loss",
         cause="probabilities go into cross-entropy, which takes logits",
-        code="""
-def recall_loss(logits, targets):
-    return nn.functional.cross_entropy(logits.softmax(dim=-1), targets)
-""",
+        code=Edit(RIGHT_LOSS, "cross_entropy(logits", "cross_entropy(logits.softmax(dim=-1)"),
         fails=LOSS,
         behaviour="ordinary",
         case="a batch",
@@ -880,10 +867,7 @@ def recall_loss(logits, targets):
         id="loss-shifted",
         function="recall_loss",
         cause="targets are shifted by one, as if each text were the next token of the one before",
-        code="""
-def recall_loss(logits, targets):
-    return nn.functional.cross_entropy(logits, targets.roll(-1))
-""",
+        code=Edit(RIGHT_LOSS, "targets, reduction", "targets.roll(-1), reduction"),
         fails=LOSS,
         behaviour="ordinary",
         case="a batch",
@@ -1293,12 +1277,11 @@ CONTRIBUTIONS = (
         case="a text",
         question="That is what the token would add if it had all of the weight. How much has it?",
     ),
-    wrong(
-        RIGHT_VALUE,
-        (WEIGHT, f"{WEIGHT} + model.bias"),
+    Mistake(
         id="value-with-bias",
         function="value_contribution",
         cause="the bias is added",
+        code=Edit(RIGHT_VALUE, "(value @ model.W_out)", "(value @ model.W_out) + model.bias"),
         fails=VALUE,
         behaviour="ordinary",
         case="a text",
@@ -1326,12 +1309,11 @@ CONTRIBUTIONS = (
         case="a text",
         question="The value is right. On which token lies the weight that you take?",
     ),
-    wrong(
-        RIGHT_VALUE,
-        ("torch.tensor([len(ids) - 1])", "torch.tensor([position])"),
+    Mistake(
         id="value-asks-itself",
         function="value_contribution",
         cause="the token at the position asks",
+        code=Edit(RIGHT_VALUE, "[len(ids) - 1]", "[position]"),
         fails=VALUE,
         behaviour="ordinary",
         case="a text",
@@ -1359,12 +1341,11 @@ CONTRIBUTIONS = (
         case="a text",
         question="That is what the token before it adds. From which number do positions count?",
     ),
-    wrong(
-        RIGHT_VALUE,
-        (" @ model.W_v", ""),
+    Mistake(
         id="value-is-embedding",
         function="value_contribution",
         cause="the embedding is taken for the value",
+        code=Edit(RIGHT_VALUE, " @ model.W_v", ""),
         fails=VALUE,
         behaviour="ordinary",
         case="a text",

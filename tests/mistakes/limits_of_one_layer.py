@@ -1,6 +1,6 @@
 """Assignment 07: what people get wrong, and right answers that look unusual."""
 
-from course_lib.grading.catalogue import Mistake, RightAnswer
+from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, changed
 
 # What a part loses when it is wrong on ordinary input: every behaviour.
 SWAP = ("ordinary", "any input")
@@ -68,14 +68,6 @@ class TransformerBlock(nn.Module):
 """
 FIRST_STEP = "X = X + self.attention(self.ln1(X))"
 SECOND_STEP = "X = X + self.W2(torch.relu(self.W1(self.ln2(X))))"
-
-
-def changed(code: str, *changes: tuple[str, str]) -> str:
-    """A right answer with some of its text exchanged, each of which stands in it."""
-    for old, new in changes:
-        assert old in code, old
-        code = code.replace(old, new)
-    return code
 
 
 SWAPS = (
@@ -269,11 +261,11 @@ def fourier_features(positions, width):
         id="fourier-base-1000",
         function="fourier_features",
         cause="the base is 1000",
-        code=changed(RIGHT_FOURIER, ("10000", "1000")),
+        code=Edit(RIGHT_FOURIER, "10000", "1000"),
         fails=FOURIER,
         behaviour="ordinary",
         case="width 4",
-        question="Pair 0 is right, the others turn too fast. Count the zeros of the base.",
+        question="All pairs but the first turn too fast. Count the zeros of the base.",
     ),
     Mistake(
         id="fourier-multiplied",
@@ -289,7 +281,11 @@ def fourier_features(positions, width):
         id="fourier-cosine-first",
         function="fourier_features",
         cause="sine and cosine have changed places",
-        code=changed(RIGHT_FOURIER, ("0::2", "x"), ("1::2", "0::2"), ("[:, x]", "[:, 1::2]")),
+        code=Edit(
+            RIGHT_FOURIER,
+            "features[:, 0::2] = torch.sin(angles)\n    features[:, 1::2] = torch.cos(angles)",
+            "features[:, 0::2] = torch.cos(angles)\n    features[:, 1::2] = torch.sin(angles)",
+        ),
         fails=FOURIER,
         behaviour="ordinary",
         case="width 4",
@@ -299,7 +295,7 @@ def fourier_features(positions, width):
         id="fourier-from-1",
         function="fourier_features",
         cause="one is added to every position",
-        code=changed(RIGHT_FOURIER, ("positions[:, None]", "(positions[:, None] + 1)")),
+        code=Edit(RIGHT_FOURIER, "positions[:, None]", "(positions[:, None] + 1)"),
         fails=FOURIER,
         behaviour="ordinary",
         case="width 4",
@@ -319,7 +315,7 @@ def fourier_features(positions, width):
         id="fourier-turned",
         function="fourier_features",
         cause="positions lie along the columns",
-        code=changed(RIGHT_FOURIER, ("return features", "return features.T")),
+        code=Edit(RIGHT_FOURIER, "return features", "return features.T"),
         fails=FOURIER,
         behaviour="ordinary",
         case="width 4",
@@ -557,7 +553,7 @@ LAYERED = (
         id="layers-no-residual",
         function="two_layer_attention",
         cause="the rows are replaced by the output",
-        code=changed(RIGHT_LAYERS, ("X = X + output", "X = output")),
+        code=Edit(RIGHT_LAYERS, "X = X + output", "X = output"),
         fails=LAYERS,
         behaviour="ordinary",
         case="one text",
@@ -616,7 +612,7 @@ LAYERED = (
         id="layers-order",
         function="two_layer_attention",
         cause="the second layer runs first",
-        code=changed(RIGHT_LAYERS, ("in layers:", "in layers[::-1]:")),
+        code=Edit(RIGHT_LAYERS, "in layers:", "in layers[::-1]:"),
         fails=LAYERS,
         behaviour="ordinary",
         case="one text",
@@ -626,13 +622,7 @@ LAYERED = (
         id="layers-not-scaled",
         function="two_layer_attention",
         cause="scores are not divided by the root of the key width",
-        code=changed(
-            RIGHT_LAYERS,
-            (
-                "masked_attention(X @ W_q, X @ W_k, X @ W_v, mask)",
-                "masked_attention(X @ W_q * W_q.shape[1] ** 0.5, X @ W_k, X @ W_v, mask)",
-            ),
-        ),
+        code=Edit(RIGHT_LAYERS, "X @ W_q", "X @ W_q * W_q.shape[1] ** 0.5"),
         fails=LAYERS,
         behaviour="ordinary",
         case="one text",
@@ -642,7 +632,7 @@ LAYERED = (
         id="layers-matrices-turned",
         function="two_layer_attention",
         cause="the values' matrix is used as nn.Linear stores it",
-        code=changed(RIGHT_LAYERS, ("X @ W_v", "X @ W_v.T")),
+        code=Edit(RIGHT_LAYERS, "X @ W_v", "X @ W_v.T"),
         fails=LAYERS,
         behaviour="ordinary",
         case="one text",

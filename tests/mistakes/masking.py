@@ -1,11 +1,36 @@
 """Assignment 04: what people get wrong, and right answers that look unusual."""
 
-from course_lib.grading.catalogue import Mistake, RightAnswer
+from course_lib.grading.catalogue import Edit, Mistake, RightAnswer
 
 # What a function loses when it is wrong on ordinary input: every behaviour.
 ONE = ("ordinary",)
 TWO = ("ordinary", "any input")
 THREE = ("ordinary", "any input", "empty rows")
+
+RIGHT_CAUSAL = """
+def causal_mask(length):
+    positions = torch.arange(length)
+    allowed = positions[None, :] <= positions[:, None]
+    return allowed
+"""
+RIGHT_PADDING = """
+def padding_mask(lengths, max_length):
+    real = torch.arange(max_length) < torch.as_tensor(lengths)[:, None]
+    return real
+"""
+RIGHT_SOFTMAX = """
+def masked_softmax(scores, mask):
+    lowered = scores.masked_fill(~mask, -1e30)
+    weights = lowered.softmax(dim=-1)
+    return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+"""
+RIGHT_ATTENTION = """
+def masked_attention(Q, K, V, mask=None):
+    mask = torch.ones(1, 1, dtype=torch.bool) if mask is None else mask
+    scores = Q @ K.mT / math.sqrt(K.shape[-1])
+    weights = masked_softmax(scores, mask)
+    return weights @ V, weights
+"""
 
 MISTAKES = (
     Mistake(
@@ -25,10 +50,7 @@ def causal_mask(length):
         id="causal-true-means-hidden",
         function="causal_mask",
         cause="True stands for hidden",
-        code="""
-def causal_mask(length):
-    return torch.ones(length, length, dtype=torch.bool).triu(1)
-""",
+        code=Edit(RIGHT_CAUSAL, "return allowed", "return ~allowed"),
         fails=ONE,
         behaviour="ordinary",
         case="five tokens",
@@ -40,11 +62,7 @@ def causal_mask(length):
         id="causal-no-diagonal",
         function="causal_mask",
         cause="the diagonal is excluded",
-        code="""
-def causal_mask(length):
-    positions = torch.arange(length)
-    return positions[None, :] < positions[:, None]
-""",
+        code=Edit(RIGHT_CAUSAL, "<=", "<"),
         fails=ONE,
         behaviour="ordinary",
         case="five tokens",
@@ -135,10 +153,7 @@ def causal_mask(length):
         id="padding-true-means-padding",
         function="padding_mask",
         cause="True stands for padding",
-        code="""
-def padding_mask(lengths, max_length):
-    return torch.arange(max_length) >= torch.as_tensor(lengths)[:, None]
-""",
+        code=Edit(RIGHT_PADDING, "return real", "return ~real"),
         fails=TWO,
         behaviour="ordinary",
         case="three texts",
@@ -148,10 +163,7 @@ def padding_mask(lengths, max_length):
         id="padding-one-too-far",
         function="padding_mask",
         cause="places are counted from 1",
-        code="""
-def padding_mask(lengths, max_length):
-    return torch.arange(max_length) <= torch.as_tensor(lengths)[:, None]
-""",
+        code=Edit(RIGHT_PADDING, "<", "<="),
         fails=TWO,
         behaviour="ordinary",
         case="three texts",
@@ -334,13 +346,10 @@ def masked_softmax(scores, mask):
         id="softmax-zero-for-hidden",
         function="masked_softmax",
         cause="hidden scores become 0 instead of minus infinity",
-        code="""
-def masked_softmax(scores, mask):
-    return (scores * mask).softmax(dim=-1)
-""",
+        code=Edit(RIGHT_SOFTMAX, "scores.masked_fill(~mask, -1e30)", "scores * mask"),
         fails=THREE,
         behaviour="ordinary",
-        case="chapter 4",
+        case="a table",
         question="Your hidden keys have a score of 0. How much does exp(0) add to the sum?",
     ),
     Mistake(
@@ -360,13 +369,10 @@ def masked_softmax(scores, mask):
         id="softmax-mask-added",
         function="masked_softmax",
         cause="the mask is added as ones and zeros",
-        code="""
-def masked_softmax(scores, mask):
-    return (scores + mask).softmax(dim=-1)
-""",
+        code=Edit(RIGHT_SOFTMAX, "scores.masked_fill(~mask, -1e30)", "scores + mask"),
         fails=THREE,
         behaviour="ordinary",
-        case="chapter 4",
+        case="a table",
         question=(
             "Your mask is added to the scores, as 1 for allowed and 0 for hidden. Does adding 0 hide a key?"
         ),
@@ -375,26 +381,20 @@ def masked_softmax(scores, mask):
         id="softmax-minus-ten",
         function="masked_softmax",
         cause="10 is taken off hidden scores",
-        code="""
-def masked_softmax(scores, mask):
-    return (scores - 10.0 * ~mask).softmax(dim=-1).masked_fill(~mask.any(-1, keepdim=True), 0.0)
-""",
+        code=Edit(RIGHT_SOFTMAX, "scores.masked_fill(~mask, -1e30)", "scores - 10.0 * ~mask"),
         fails=THREE,
         behaviour="ordinary",
-        case="chapter 4",
+        case="a table",
         question=(
-            "A score that is 10 lower keeps a share. By how much must it be lower to have none, whatever "
-            "it was?"
+            "A score that is 10 lower keeps a share. By how much must it be lower to have none, "
+            "whatever it was?"
         ),
     ),
     Mistake(
         id="softmax-over-queries",
         function="masked_softmax",
         cause="softmax runs down the columns",
-        code="""
-def masked_softmax(scores, mask):
-    return scores.masked_fill(~mask, -1e30).softmax(dim=-2).masked_fill(~mask, 0.0)
-""",
+        code=Edit(RIGHT_SOFTMAX, "softmax(dim=-1)", "softmax(dim=-2).masked_fill(~mask, 0.0)"),
         fails=THREE,
         behaviour="ordinary",
         case="a table",
@@ -739,15 +739,10 @@ def masked_softmax(scores, mask):
         id="attention-not-scaled",
         function="masked_attention",
         cause="the scores are not scaled",
-        code="""
-def masked_attention(Q, K, V, mask=None):
-    mask = torch.tensor(True) if mask is None else mask
-    weights = masked_softmax(Q @ K.mT, mask.expand(*Q.shape[:-1], K.shape[-2]))
-    return weights @ V, weights
-""",
+        code=Edit(RIGHT_ATTENTION, " / math.sqrt(K.shape[-1])", ""),
         fails=THREE,
         behaviour="ordinary",
-        case="no mask",
+        case="a mask",
         question=(
             "Your scores go into softmax as they are. What does the formula of chapter 2 do to them first?"
         ),
@@ -907,12 +902,7 @@ def masked_attention(Q, K, V, mask=None):
         id="attention-inverted",
         function="masked_attention",
         cause="True is taken for hidden",
-        code="""
-def masked_attention(Q, K, V, mask=None):
-    mask = torch.ones(1, 1, dtype=torch.bool) if mask is None else ~mask
-    weights = masked_softmax(Q @ K.mT / math.sqrt(Q.shape[-1]), mask)
-    return weights @ V, weights
-""",
+        code=Edit(RIGHT_ATTENTION, "else mask", "else ~mask"),
         fails=THREE,
         behaviour="ordinary",
         case="a mask",
@@ -922,15 +912,10 @@ def masked_attention(Q, K, V, mask=None):
         id="attention-weights-first",
         function="masked_attention",
         cause="weights are returned before the output",
-        code="""
-def masked_attention(Q, K, V, mask=None):
-    mask = torch.ones(1, 1, dtype=torch.bool) if mask is None else mask
-    weights = masked_softmax(Q @ K.mT / math.sqrt(Q.shape[-1]), mask)
-    return weights, weights @ V
-""",
+        code=Edit(RIGHT_ATTENTION, "weights @ V, weights", "weights, weights @ V"),
         fails=THREE,
         behaviour="ordinary",
-        case="no mask",
+        case="a mask",
         question=(
             "Your weights stand where the output belongs. In which order does the signature return the two?"
         ),

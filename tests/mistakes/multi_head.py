@@ -1,6 +1,6 @@
 """Assignment 05: what people get wrong, and right answers that look unusual."""
 
-from course_lib.grading.catalogue import Mistake, RightAnswer
+from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, changed, versions
 
 # What a part loses when it is wrong on ordinary input: every behaviour.
 SPLIT = ("ordinary", "any input", "refuses")
@@ -20,6 +20,11 @@ def multi_head_attention(X, W_q, W_k, W_v, W_o, num_heads, mask=None):
         weights = masked_softmax(scores, mask[..., None, :, :])
     return join_heads(weights @ V) @ W_o, weights
 """
+SOFTMAX = """    if mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        weights = masked_softmax(scores, mask[..., None, :, :])
+"""
 RIGHT_MODULE = """
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads):
@@ -36,14 +41,6 @@ class MultiHeadAttention(nn.Module):
         matrices = [linear.weight.T for linear in (self.W_q, self.W_k, self.W_v, self.W_o)]
         return multi_head_attention(X, *matrices, self.num_heads, mask)
 """
-
-
-def changed(code: str, *changes: tuple[str, str]) -> str:
-    """A right answer with some of its text exchanged, each of which stands in it."""
-    for old, new in changes:
-        assert old in code, old
-        code = code.replace(old, new)
-    return code
 
 
 SPLITS = (
@@ -215,19 +212,45 @@ def split_heads(X, num_heads):
             "PyTorch notices by itself, in words of its own. Who should say that H must divide D, and when?"
         ),
     ),
-    Mistake(
-        id="split-columns-dropped",
+    *versions(
+        id="split-indivisible-let-through",
         function="split_heads",
-        cause="the columns that are left over are dropped without a word",
-        code="""
+        cause="some numbers of heads that do not divide D are let through",
+        of={
+            "all, and columns dropped": (
+                """
 def split_heads(X, num_heads):
     W = X.shape[-1] // num_heads
     return torch.stack([X[..., h * W : (h + 1) * W] for h in range(num_heads)], dim=1)
 """,
+                "one column too many",
+                "it must raise ValueError; yours returned a PyTorch tensor",
+            ),
+            "all but remainders of 1": (
+                """
+def split_heads(X, num_heads):
+    W = X.shape[-1] // num_heads
+    if X.shape[-1] % num_heads == 1 or W == 0:
+        raise ValueError("num_heads must divide D")
+    return torch.stack([X[..., h * W : (h + 1) * W] for h in range(num_heads)], dim=1)
+""",
+                "other remainders",
+                "it must raise ValueError; yours returned a PyTorch tensor",
+            ),
+            "more heads than columns": (
+                """
+def split_heads(X, num_heads):
+    W = X.shape[-1] // num_heads
+    if W and X.shape[-1] % num_heads:
+        raise ValueError("num_heads must divide D")
+    return torch.stack([X[..., h * W : (h + 1) * W] for h in range(num_heads)], dim=1)
+""",
+                "more heads than columns",
+                "it must raise ValueError; yours returned a PyTorch tensor",
+            ),
+        },
         fails=("refuses",),
         behaviour="refuses",
-        case="one column too many",
-        question="it must raise ValueError; yours returned a PyTorch tensor",
     ),
     Mistake(
         id="split-assert",
@@ -243,38 +266,6 @@ def split_heads(X, num_heads):
         behaviour="refuses",
         case="one column too many",
         question="You look at the right thing. Which kind of error does the statement ask for?",
-    ),
-    Mistake(
-        id="split-one-remainder-refused",
-        function="split_heads",
-        cause="only a remainder of 1 is refused; other columns that are left over are dropped",
-        code="""
-def split_heads(X, num_heads):
-    W = X.shape[-1] // num_heads
-    if X.shape[-1] % num_heads == 1 or W == 0:
-        raise ValueError("num_heads must divide D")
-    return torch.stack([X[..., h * W : (h + 1) * W] for h in range(num_heads)], dim=1)
-""",
-        fails=("refuses",),
-        behaviour="refuses",
-        case="other remainders",
-        question="it must raise ValueError; yours returned a PyTorch tensor",
-    ),
-    Mistake(
-        id="split-more-heads-than-columns-accepted",
-        function="split_heads",
-        cause="a width of 0 is accepted when there are more heads than columns",
-        code="""
-def split_heads(X, num_heads):
-    W = X.shape[-1] // num_heads
-    if W and X.shape[-1] % num_heads:
-        raise ValueError("num_heads must divide D")
-    return torch.stack([X[..., h * W : (h + 1) * W] for h in range(num_heads)], dim=1)
-""",
-        fails=("refuses",),
-        behaviour="refuses",
-        case="more heads than columns",
-        question="it must raise ValueError; yours returned a PyTorch tensor",
     ),
 )
 
@@ -402,32 +393,30 @@ ATTENTIONS = (
         id="attention-mixed-on-the-way-in",
         function="multi_head_attention",
         cause="reshape without transpose on the way in",
-        code=changed(
+        code=Edit(
             RIGHT_ATTENTION,
-            (
-                "    Q, K, V = (split_heads(X @ W, num_heads) for",
-                "    B, L, D = X.shape\n    Q, K, V = ((X @ W).reshape(B, num_heads, L, D // num_heads) for",
-            ),
+            "split_heads(X @ W, num_heads)",
+            "(X @ W).reshape(len(X), num_heads, X.shape[1], -1)",
         ),
         fails=ATTENTION,
         behaviour="ordinary",
         case="a batch",
         question=(
-            "Your weights are what comes out when queries and keys get the shape of heads at once. Does a "
-            "row of a head still belong to one token?"
+            "Your weights are what comes out when queries and keys get the shape of heads at once. "
+            "Does a row of a head still belong to one token?"
         ),
     ),
     Mistake(
         id="attention-mixed-on-the-way-out",
         function="multi_head_attention",
         cause="reshape without transpose on the way out",
-        code=changed(RIGHT_ATTENTION, ("join_heads(weights @ V)", "(weights @ V).reshape(X.shape)")),
+        code=Edit(RIGHT_ATTENTION, "join_heads(weights @ V)", "(weights @ V).reshape(X.shape)"),
         fails=ATTENTION,
         behaviour="ordinary",
         case="a batch",
         question=(
-            "Your weights are right. Your output is what comes out when the heads get the shape (B, L, D) "
-            "at once. Which axes must change places first?"
+            "Your output is what comes out when the heads get the shape (B, L, D) at once. Which axes must "
+            "change places first?"
         ),
     ),
     Mistake(
@@ -490,45 +479,38 @@ ATTENTIONS = (
         case="a batch",
         question="There is one table of weights for each text. Where does `num_heads` come in?",
     ),
-    Mistake(
-        id="attention-root-of-model-width",
+    *versions(
+        id="attention-root-of-another",
         function="multi_head_attention",
-        cause="divided by the root of D",
-        code=changed(RIGHT_ATTENTION, ("math.sqrt(Q.shape[-1])", "math.sqrt(X.shape[-1])")),
+        cause="divided by the root of another length than a head's width",
+        of={
+            "width of the model": (
+                Edit(RIGHT_ATTENTION, "Q.shape[-1]", "X.shape[-1]"),
+                "a batch",
+                "Your scores are divided by the root of D. How many columns does a query of one head have?",
+            ),
+            "number of heads": (
+                changed(RIGHT_ATTENTION, ("math.sqrt(Q.shape[-1])", "math.sqrt(Q.shape[1])")),
+                "a batch",
+                "Your scores are divided by the root of the number of heads. Which axis of `Q` is the width?",
+            ),
+            "number of tokens": (
+                changed(RIGHT_ATTENTION, ("math.sqrt(Q.shape[-1])", "math.sqrt(Q.shape[2])")),
+                "a batch",
+                (
+                    "Your scores are divided by the root of the number of tokens. Which axis of `Q` is the "
+                    "width?"
+                ),
+            ),
+        },
         fails=ATTENTION,
         behaviour="ordinary",
-        case="a batch",
-        question="Your scores are divided by the root of D. How many columns does a query of one head have?",
-    ),
-    Mistake(
-        id="attention-root-of-heads",
-        function="multi_head_attention",
-        cause="divided by the root of the number of heads",
-        code=changed(RIGHT_ATTENTION, ("math.sqrt(Q.shape[-1])", "math.sqrt(Q.shape[1])")),
-        fails=ATTENTION,
-        behaviour="ordinary",
-        case="a batch",
-        question=(
-            "Your scores are divided by the root of the number of heads. Which axis of `Q` is the width?"
-        ),
-    ),
-    Mistake(
-        id="attention-root-of-tokens",
-        function="multi_head_attention",
-        cause="divided by the root of the number of tokens",
-        code=changed(RIGHT_ATTENTION, ("math.sqrt(Q.shape[-1])", "math.sqrt(Q.shape[2])")),
-        fails=ATTENTION,
-        behaviour="ordinary",
-        case="a batch",
-        question=(
-            "Your scores are divided by the root of the number of tokens. Which axis of `Q` is the width?"
-        ),
     ),
     Mistake(
         id="attention-not-scaled",
         function="multi_head_attention",
         cause="the scores are not scaled",
-        code=changed(RIGHT_ATTENTION, (" / math.sqrt(Q.shape[-1])", "")),
+        code=Edit(RIGHT_ATTENTION, " / math.sqrt(Q.shape[-1])", ""),
         fails=ATTENTION,
         behaviour="ordinary",
         case="a batch",
@@ -548,33 +530,33 @@ ATTENTIONS = (
         id="attention-softmax-over-heads",
         function="multi_head_attention",
         cause="softmax runs over the heads",
-        code=changed(
+        code=Edit(
             RIGHT_ATTENTION,
-            ("scores.softmax(dim=-1)", "scores.softmax(dim=1)"),
-            (
-                "masked_softmax(scores, mask[..., None, :, :])",
-                "scores.masked_fill(~mask[..., None, :, :], -1e9).softmax(dim=1)",
-            ),
+            SOFTMAX,
+            """    if mask is not None:
+        scores = scores.masked_fill(~mask[..., None, :, :], -1e9)
+    weights = scores.softmax(dim=1)
+""",
         ),
         fails=ATTENTION,
         behaviour="ordinary",
         case="a batch",
         question=(
-            "Your weights sum to 1 over the heads. Who competes for a query: the keys of one head, or the "
-            "heads? On which axis do they lie?"
+            "Your weights sum to 1 over the heads. Who competes for a query: the keys of one head, "
+            "or the heads? On which axis do they lie?"
         ),
     ),
     Mistake(
         id="attention-softmax-over-queries",
         function="multi_head_attention",
         cause="softmax runs over the queries",
-        code=changed(
+        code=Edit(
             RIGHT_ATTENTION,
-            ("scores.softmax(dim=-1)", "scores.softmax(dim=-2)"),
-            (
-                "masked_softmax(scores, mask[..., None, :, :])",
-                "scores.masked_fill(~mask[..., None, :, :], -1e9).softmax(dim=-2)",
-            ),
+            SOFTMAX,
+            """    if mask is not None:
+        scores = scores.masked_fill(~mask[..., None, :, :], -1e9)
+    weights = scores.softmax(dim=-2)
+""",
         ),
         fails=ATTENTION,
         behaviour="ordinary",
@@ -603,7 +585,7 @@ ATTENTIONS = (
         id="attention-no-mixing",
         function="multi_head_attention",
         cause="W_o is missing",
-        code=changed(RIGHT_ATTENTION, ("join_heads(weights @ V) @ W_o", "join_heads(weights @ V)")),
+        code=Edit(RIGHT_ATTENTION, " @ W_o", ""),
         fails=ATTENTION,
         behaviour="ordinary",
         case="a batch",

@@ -1,10 +1,17 @@
 """Assignment 02: what people get wrong, and right answers that look unusual."""
 
-from course_lib.grading.catalogue import Mistake, RightAnswer
+from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, versions
 
 # What a function loses when it is wrong on ordinary input: every behaviour.
 TWO = ("ordinary", "any input")
 THREE = ("ordinary", "batches", "any input")
+
+RIGHT_ATTENTION = """
+def attention(Q, K, V):
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1])
+    weights = softmax(scores)
+    return weights @ V, weights
+"""
 
 MISTAKES = (
     Mistake(
@@ -133,11 +140,7 @@ def project(X, W_q, W_k, W_v):
         id="attention-not-scaled",
         function="attention",
         cause="the scores are not scaled",
-        code="""
-def attention(Q, K, V):
-    weights = softmax(Q @ np.swapaxes(K, -1, -2))
-    return weights @ V, weights
-""",
+        code=Edit(RIGHT_ATTENTION, " / np.sqrt(K.shape[-1])", ""),
         fails=THREE,
         behaviour="ordinary",
         case="another table",
@@ -150,11 +153,7 @@ def attention(Q, K, V):
         id="attention-width-without-root",
         function="attention",
         cause="divided by d_k instead of its root",
-        code="""
-def attention(Q, K, V):
-    weights = softmax(Q @ np.swapaxes(K, -1, -2) / K.shape[-1])
-    return weights @ V, weights
-""",
+        code=Edit(RIGHT_ATTENTION, "np.sqrt(K.shape[-1])", "K.shape[-1]"),
         fails=THREE,
         behaviour="ordinary",
         case="another table",
@@ -198,64 +197,41 @@ def attention(Q, K, V):
             "comes first in `d ** 1 / 2`?"
         ),
     ),
-    Mistake(
-        id="attention-root-of-keys",
+    *versions(
+        id="attention-root-of-another",
         function="attention",
-        cause="divided by the root of the number of keys",
-        code="""
-def attention(Q, K, V):
-    weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-2]))
-    return weights @ V, weights
-""",
+        cause="divided by the root of another length than the keys' width",
+        of={
+            "number of keys": (
+                Edit(RIGHT_ATTENTION, "K.shape[-1]", "K.shape[-2]"),
+                "another table",
+                (
+                    "Your scores are divided by the root of the number of keys. How many keys there are, or "
+                    "how wide they are?"
+                ),
+            ),
+            "number of queries": (
+                Edit(RIGHT_ATTENTION, "K.shape[-1]", "Q.shape[-2]"),
+                "another table",
+                (
+                    "Your scores are divided by the root of the number of queries. Which axis of `Q` is its "
+                    "width?"
+                ),
+            ),
+            "width of values": (
+                Edit(RIGHT_ATTENTION, "K.shape[-1]", "V.shape[-1]"),
+                "another table",
+                "Your scores are divided by the root of the values' width. Do values take part in a score?",
+            ),
+        },
         fails=THREE,
         behaviour="ordinary",
-        case="another table",
-        question=(
-            "Your scores are divided by the root of the number of keys. How many keys there are, or "
-            "how wide they are?"
-        ),
-    ),
-    Mistake(
-        id="attention-root-of-queries",
-        function="attention",
-        cause="divided by the root of the number of queries",
-        code="""
-def attention(Q, K, V):
-    weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-2]))
-    return weights @ V, weights
-""",
-        fails=THREE,
-        behaviour="ordinary",
-        case="another table",
-        question=(
-            "Your scores are divided by the root of the number of queries. Which axis of `Q` is its width?"
-        ),
-    ),
-    Mistake(
-        id="attention-root-of-value-width",
-        function="attention",
-        cause="divided by the root of the values' width",
-        code="""
-def attention(Q, K, V):
-    weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(V.shape[-1]))
-    return weights @ V, weights
-""",
-        fails=THREE,
-        behaviour="ordinary",
-        case="another table",
-        question=(
-            "Your scores are divided by the root of the values' width. Do values take part in a score?"
-        ),
     ),
     Mistake(
         id="attention-multiplied",
         function="attention",
         cause="multiplied by the root of d_k",
-        code="""
-def attention(Q, K, V):
-    weights = softmax(Q @ np.swapaxes(K, -1, -2) / K.shape[-1] ** -0.5)
-    return weights @ V, weights
-""",
+        code=Edit(RIGHT_ATTENTION, " / np.sqrt(K.shape[-1])", " * np.sqrt(K.shape[-1])"),
         fails=THREE,
         behaviour="ordinary",
         case="another table",
@@ -300,13 +276,9 @@ def attention(Q, K, V):
         id="attention-softmax-over-queries",
         function="attention",
         cause="softmax runs down the columns",
-        code="""
-def attention(Q, K, V):
-    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1])
-    weights = np.exp(scores - scores.max(axis=-2, keepdims=True))
-    weights = weights / weights.sum(axis=-2, keepdims=True)
-    return weights @ V, weights
-""",
+        code=Edit(
+            RIGHT_ATTENTION, "softmax(scores)", "np.swapaxes(softmax(np.swapaxes(scores, -1, -2)), -1, -2)"
+        ),
         fails=THREE,
         behaviour="ordinary",
         case="another table",
@@ -319,18 +291,17 @@ def attention(Q, K, V):
         id="attention-softmax-over-all",
         function="attention",
         cause="softmax runs over the whole table",
-        code="""
-def attention(Q, K, V):
-    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1])
-    weights = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
-    return weights @ V, weights
-""",
+        code=Edit(
+            RIGHT_ATTENTION,
+            "softmax(scores)",
+            "np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()",
+        ),
         fails=THREE,
         behaviour="ordinary",
         case="another table",
         question=(
-            "Your weights are what comes out when all queries share one sum of 1. How much weight may "
-            "one query give away?"
+            "Your weights are what comes out when all queries share one sum of 1. How much weight "
+            "may one query give away?"
         ),
     ),
     Mistake(
@@ -404,17 +375,11 @@ def attention(Q, K, V):
         id="attention-adds-up-keys",
         function="attention",
         cause="the weighted sum is of keys, not of values",
-        code="""
-def attention(Q, K, V):
-    weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1]))
-    return weights @ K, weights
-""",
+        code=Edit(RIGHT_ATTENTION, "weights @ V", "weights @ K"),
         fails=THREE,
         behaviour="ordinary",
         case="another table",
-        question=(
-            "Your output is a weighted sum of keys. What does a key's owner hand over when it is found?"
-        ),
+        question="Your output is a weighted sum of keys. What does a key's owner hand over when it is found?",
     ),
     Mistake(
         id="attention-output-only",
@@ -433,11 +398,7 @@ def attention(Q, K, V):
         id="attention-weights-first",
         function="attention",
         cause="weights are returned before the output",
-        code="""
-def attention(Q, K, V):
-    weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1]))
-    return weights, weights @ V
-""",
+        code=Edit(RIGHT_ATTENTION, "weights @ V, weights", "weights, weights @ V"),
         fails=THREE,
         behaviour="ordinary",
         case="another table",
@@ -601,27 +562,24 @@ def attention(Q, K, V):
         case="integers",
         question="output must hold real numbers (floats); yours holds integers",
     ),
-    Mistake(
-        id="attention-course-library",
+    *versions(
+        id="attention-library",
         function="attention",
-        cause="the course's own attention is called",
-        code="""
+        cause="attention is called that exists already",
+        of={
+            "the course's": (
+                """
 import course_lib.attention
 
 
 def attention(Q, K, V):
     return course_lib.attention.attention(Q, K, V)
 """,
-        fails=THREE,
-        behaviour="ordinary",
-        case="another table",
-        question="it calls course_lib.attention.attention; this exercise is to write that yourself",
-    ),
-    Mistake(
-        id="attention-torch-library",
-        function="attention",
-        cause="PyTorch's attention is called",
-        code="""
+                "another table",
+                "it calls course_lib.attention.attention; this exercise is to write that yourself",
+            ),
+            "PyTorch's": (
+                """
 import torch
 import torch.nn.functional as F
 
@@ -631,13 +589,15 @@ def attention(Q, K, V):
     weights = softmax(Q.numpy() @ np.swapaxes(K.numpy(), -1, -2) / np.sqrt(K.shape[-1]))
     return F.scaled_dot_product_attention(Q, K, V).numpy(), weights
 """,
+                "another table",
+                (
+                    "it calls torch.nn.functional.scaled_dot_product_attention; this exercise is to write "
+                    "that yourself"
+                ),
+            ),
+        },
         fails=THREE,
         behaviour="ordinary",
-        case="another table",
-        question=(
-            "it calls torch.nn.functional.scaled_dot_product_attention; this exercise is to write "
-            "that yourself"
-        ),
     ),
     Mistake(
         id="self-attention-root-of-model-width",

@@ -1,6 +1,6 @@
 """Assignment 03: what people get wrong, and right answers that look unusual."""
 
-from course_lib.grading.catalogue import Mistake, RightAnswer
+from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, versions
 
 # What a function loses when it is wrong on ordinary input: every behaviour.
 SPREAD = ("ordinary", "one pair", "the generator")
@@ -8,6 +8,18 @@ JACOBIAN = ("ordinary", "batches", "any input")
 ENTROPY = ("ordinary", "zeros", "any input")
 WEIGHTS = ("ordinary", "temperature", "any input")
 SWEEP = ("ordinary", "exact values", "the same keys")
+
+RIGHT_ENTROPY = """
+def entropy(weights):
+    p = np.where(weights > 0, weights, 1)
+    return -(weights * np.log(p)).sum(axis=-1)
+"""
+RIGHT_WEIGHTS = """
+def attention_weights(Q, K, temperature=1.0):
+    products = Q @ np.swapaxes(K, -1, -2)
+    scores = products / (temperature * np.sqrt(Q.shape[-1]))
+    return softmax(scores)
+"""
 
 MISTAKES = (
     Mistake(
@@ -631,11 +643,7 @@ def softmax_jacobian(weights):
         id="entropy-bits",
         function="entropy",
         cause="logarithm to base 2",
-        code="""
-def entropy(weights):
-    p = np.where(weights > 0, weights, 1)
-    return -(weights * np.log2(p)).sum(axis=-1)
-""",
+        code=Edit(RIGHT_ENTROPY, "np.log", "np.log2"),
         fails=ENTROPY,
         behaviour="ordinary",
         case="three keys",
@@ -659,25 +667,17 @@ def entropy(weights):
         id="entropy-sign",
         function="entropy",
         cause="no minus",
-        code="""
-def entropy(weights):
-    p = np.where(weights > 0, weights, 1)
-    return (weights * np.log(p)).sum(axis=-1)
-""",
+        code=Edit(RIGHT_ENTROPY, "-(weights", "(weights"),
         fails=ENTROPY,
         behaviour="ordinary",
         case="three keys",
-        question="Your numbers are right but for their sign. What is the sign of the logarithm of a weight?",
+        question="Your numbers are below 0. What is the sign of the logarithm of a weight?",
     ),
     Mistake(
         id="entropy-mean",
         function="entropy",
         cause="mean instead of sum",
-        code="""
-def entropy(weights):
-    p = np.where(weights > 0, weights, 1)
-    return -(weights * np.log(p)).mean(axis=-1)
-""",
+        code=Edit(RIGHT_ENTROPY, "sum(", "mean("),
         fails=ENTROPY,
         behaviour="ordinary",
         case="three keys",
@@ -999,11 +999,7 @@ def entropy(weights):
         id="weights-no-scale",
         function="attention_weights",
         cause="no scale",
-        code="""
-def attention_weights(Q, K, temperature=1.0):
-    products = Q @ np.swapaxes(K, -1, -2)
-    return softmax(products / temperature)
-""",
+        code=Edit(RIGHT_WEIGHTS, " * np.sqrt(Q.shape[-1])", ""),
         fails=WEIGHTS,
         behaviour="ordinary",
         case="one sequence",
@@ -1016,17 +1012,13 @@ def attention_weights(Q, K, temperature=1.0):
         id="weights-width",
         function="attention_weights",
         cause="divides by the width",
-        code="""
-def attention_weights(Q, K, temperature=1.0):
-    products = Q @ np.swapaxes(K, -1, -2)
-    return softmax(products / (temperature * Q.shape[-1]))
-""",
+        code=Edit(RIGHT_WEIGHTS, "np.sqrt(Q.shape[-1])", "Q.shape[-1]"),
         fails=WEIGHTS,
         behaviour="ordinary",
         case="one sequence",
         question=(
-            "Your scores are divided by the width itself, at once or in two steps. What of it "
-            "does the scale divide by?"
+            "Your scores are divided by the width itself, at once or in two steps. What of it does "
+            "the scale divide by?"
         ),
     ),
     Mistake(
@@ -1043,33 +1035,24 @@ def attention_weights(Q, K, temperature=1.0):
         case="one sequence",
         question="`x ** 1 / 2` is half of x: the power binds first. Where must brackets stand?",
     ),
-    Mistake(
-        id="weights-root-of-keys",
+    *versions(
+        id="weights-root-of-another",
         function="attention_weights",
-        cause="root of the number of keys",
-        code="""
-def attention_weights(Q, K, temperature=1.0):
-    products = Q @ np.swapaxes(K, -1, -2)
-    return softmax(products / (temperature * np.sqrt(K.shape[-2])))
-""",
+        cause="divided by the root of another length than the width",
+        of={
+            "number of keys": (
+                Edit(RIGHT_WEIGHTS, "Q.shape[-1]", "K.shape[-2]"),
+                "one sequence",
+                "You divide by the root of the number of keys. Which axis of `Q` and `K` is the width?",
+            ),
+            "number of queries": (
+                Edit(RIGHT_WEIGHTS, "Q.shape[-1]", "Q.shape[-2]"),
+                "one sequence",
+                "You divide by the root of the number of queries. Which axis of `Q` and `K` is the width?",
+            ),
+        },
         fails=WEIGHTS,
         behaviour="ordinary",
-        case="one sequence",
-        question="You divide by the root of the number of keys. Which axis of `Q` and `K` is the width?",
-    ),
-    Mistake(
-        id="weights-root-of-queries",
-        function="attention_weights",
-        cause="root of the number of queries",
-        code="""
-def attention_weights(Q, K, temperature=1.0):
-    products = Q @ np.swapaxes(K, -1, -2)
-    return softmax(products / (temperature * np.sqrt(Q.shape[-2])))
-""",
-        fails=WEIGHTS,
-        behaviour="ordinary",
-        case="one sequence",
-        question="You divide by the root of the number of queries. Which axis of `Q` and `K` is the width?",
     ),
     Mistake(
         id="weights-scaled-twice",
@@ -1135,12 +1118,9 @@ def attention_weights(Q, K, temperature=1.0):
         id="weights-over-queries",
         function="attention_weights",
         cause="softmax over the queries",
-        code="""
-def attention_weights(Q, K, temperature=1.0):
-    products = Q @ np.swapaxes(K, -1, -2)
-    scores = products / (temperature * np.sqrt(Q.shape[-1]))
-    return np.swapaxes(softmax(np.swapaxes(scores, -1, -2)), -1, -2)
-""",
+        code=Edit(
+            RIGHT_WEIGHTS, "softmax(scores)", "np.swapaxes(softmax(np.swapaxes(scores, -1, -2)), -1, -2)"
+        ),
         fails=WEIGHTS,
         behaviour="ordinary",
         case="one sequence",
@@ -1150,11 +1130,7 @@ def attention_weights(Q, K, temperature=1.0):
         id="weights-keys-ask",
         function="attention_weights",
         cause="queries and keys exchanged",
-        code="""
-def attention_weights(Q, K, temperature=1.0):
-    products = K @ np.swapaxes(Q, -1, -2)
-    return softmax(products / (temperature * np.sqrt(Q.shape[-1])))
-""",
+        code=Edit(RIGHT_WEIGHTS, "Q @ np.swapaxes(K, -1, -2)", "K @ np.swapaxes(Q, -1, -2)"),
         fails=WEIGHTS,
         behaviour="ordinary",
         case="one sequence",
@@ -1164,11 +1140,7 @@ def attention_weights(Q, K, temperature=1.0):
         id="weights-no-softmax",
         function="attention_weights",
         cause="scores returned",
-        code="""
-def attention_weights(Q, K, temperature=1.0):
-    products = Q @ np.swapaxes(K, -1, -2)
-    return products / (temperature * np.sqrt(Q.shape[-1]))
-""",
+        code=Edit(RIGHT_WEIGHTS, "softmax(scores)", "scores"),
         fails=WEIGHTS,
         behaviour="ordinary",
         case="one sequence",

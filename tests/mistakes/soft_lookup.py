@@ -1,22 +1,35 @@
 """Assignment 01: what people get wrong, and right answers that look unusual."""
 
-from course_lib.grading.catalogue import Mistake, RightAnswer
+from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, versions
 
 ALL_SOFTMAX = ("ordinary", "large scores", "any input")
 ALL_LOOKUP = ("ordinary", "many queries", "any input")
 ALL_GAUSSIAN = ("ordinary", "far keys", "any input")
 ALL_SHARPEN = ("ordinary", "any input", "refuses")
 
+RIGHT_SOFTMAX = """
+def softmax(scores):
+    axis = -1
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+"""
+RIGHT_LOOKUP = """
+def soft_lookup(query, keys, values):
+    weights = softmax(query @ keys.T)
+    return weights @ values, weights
+"""
+RIGHT_GAUSSIAN = """
+def gaussian_lookup(query, keys, values, width):
+    weights = softmax(-((query[..., None, :] - keys) ** 2).sum(axis=-1) / (2 * width**2))
+    return weights @ values, weights
+"""
+
 SOFTMAX_MISTAKES = (
     Mistake(
         id="softmax-axis-0",
         function="softmax",
         cause="softmax runs down the columns",
-        code="""
-def softmax(scores):
-    e = np.exp(scores - scores.max(axis=0, keepdims=True))
-    return e / e.sum(axis=0, keepdims=True)
-""",
+        code=Edit(RIGHT_SOFTMAX, "axis = -1", "axis = 0"),
         fails=ALL_SOFTMAX,
         behaviour="ordinary",
         case="a table",
@@ -40,11 +53,7 @@ def softmax(scores):
         id="softmax-whole-table",
         function="softmax",
         cause="the sum runs over the whole table",
-        code="""
-def softmax(scores):
-    e = np.exp(scores - scores.max())
-    return e / e.sum()
-""",
+        code=Edit(RIGHT_SOFTMAX, "axis = -1", "axis = None"),
         fails=ALL_SOFTMAX,
         behaviour="ordinary",
         case="a table",
@@ -138,10 +147,7 @@ def softmax(scores):
         id="softmax-no-exp",
         function="softmax",
         cause="exp is missing",
-        code="""
-def softmax(scores):
-    return scores / scores.sum(axis=-1, keepdims=True)
-""",
+        code=Edit(RIGHT_SOFTMAX, "np.exp(scores - scores.max(axis=axis, keepdims=True))", "scores"),
         fails=ALL_SOFTMAX,
         behaviour="ordinary",
         case="a table",
@@ -178,11 +184,11 @@ def softmax(scores):
         id="softmax-of-minus-scores",
         function="softmax",
         cause="the sign of the scores is turned",
-        code="""
-def softmax(scores):
-    e = np.exp(scores.min(axis=-1, keepdims=True) - scores)
-    return e / e.sum(axis=-1, keepdims=True)
-""",
+        code=Edit(
+            RIGHT_SOFTMAX,
+            "scores - scores.max(axis=axis, keepdims=True)",
+            "scores.min(axis=axis, keepdims=True) - scores",
+        ),
         fails=ALL_SOFTMAX,
         behaviour="ordinary",
         case="a table",
@@ -192,11 +198,7 @@ def softmax(scores):
         id="softmax-base-2",
         function="softmax",
         cause="powers of 2 instead of e",
-        code="""
-def softmax(scores):
-    e = 2.0 ** (scores - scores.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
-""",
+        code=Edit(RIGHT_SOFTMAX, "np.exp", "np.exp2"),
         fails=ALL_SOFTMAX,
         behaviour="ordinary",
         case="a table",
@@ -315,33 +317,32 @@ def softmax(scores):
         case="a table",
         question="Your weights have two decimals. Do they still sum to 1 after rounding?",
     ),
-    Mistake(
+    *versions(
         id="softmax-library",
         function="softmax",
-        cause="the course's own softmax is called",
-        code="""
+        cause="a softmax is called that exists already",
+        of={
+            "the course's": (
+                """
 from course_lib.attention import softmax
 """,
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
-        case="a table",
-        question="it calls course_lib.attention.softmax; this exercise is to write that yourself",
-    ),
-    Mistake(
-        id="softmax-library-inside",
-        function="softmax",
-        cause="a library's softmax is called under another name",
-        code="""
+                "a table",
+                "it calls course_lib.attention.softmax; this exercise is to write that yourself",
+            ),
+            "PyTorch's under another name": (
+                """
 import torch
 from torch.nn.functional import log_softmax as helper
 
 def softmax(scores):
     return helper(torch.as_tensor(scores, dtype=torch.float64), dim=-1).exp().numpy()
 """,
+                "a table",
+                "it calls torch.nn.functional.log_softmax; this exercise is to write that yourself",
+            ),
+        },
         fails=ALL_SOFTMAX,
         behaviour="ordinary",
-        case="a table",
-        question="it calls torch.nn.functional.log_softmax; this exercise is to write that yourself",
     ),
     Mistake(
         id="softmax-three-axes",
@@ -368,11 +369,7 @@ SOFT_LOOKUP_MISTAKES = (
         id="lookup-scaled",
         function="soft_lookup",
         cause="the scores are divided by the root of the key width",
-        code="""
-def soft_lookup(query, keys, values):
-    weights = softmax(query @ keys.T / np.sqrt(keys.shape[-1]))
-    return weights @ values, weights
-""",
+        code=Edit(RIGHT_LOOKUP, "keys.T", "keys.T / np.sqrt(keys.shape[-1])"),
         fails=ALL_LOOKUP,
         behaviour="ordinary",
         case="another table",
@@ -397,11 +394,7 @@ def soft_lookup(query, keys, values):
         id="lookup-distance",
         function="soft_lookup",
         cause="near keys score high, instead of keys with a large dot product",
-        code="""
-def soft_lookup(query, keys, values):
-    weights = softmax(-((query[..., None, :] - keys) ** 2).sum(axis=-1) / 2)
-    return weights @ values, weights
-""",
+        code=Edit(RIGHT_LOOKUP, "query @ keys.T", "-((query[..., None, :] - keys) ** 2).sum(axis=-1) / 2"),
         fails=ALL_LOOKUP,
         behaviour="ordinary",
         case="another table",
@@ -411,11 +404,7 @@ def soft_lookup(query, keys, values):
         id="lookup-no-softmax",
         function="soft_lookup",
         cause="scores are used as weights",
-        code="""
-def soft_lookup(query, keys, values):
-    weights = query @ keys.T
-    return weights @ values, weights
-""",
+        code=Edit(RIGHT_LOOKUP, "softmax(", "("),
         fails=ALL_LOOKUP,
         behaviour="ordinary",
         case="another table",
@@ -482,14 +471,10 @@ def soft_lookup(query, keys, values):
         id="lookup-keys-for-values",
         function="soft_lookup",
         cause="the keys are averaged instead of the values",
-        code="""
-def soft_lookup(query, keys, values):
-    weights = softmax(query @ keys.T)
-    return weights @ keys, weights
-""",
+        code=Edit(RIGHT_LOOKUP, "weights @ values", "weights @ keys"),
         fails=ALL_LOOKUP,
         behaviour="ordinary",
-        case="chapter 1",
+        case="another table",
         question="Your output is a mixture of keys. What does a lookup hand over?",
     ),
     Mistake(
@@ -682,11 +667,7 @@ GAUSSIAN_MISTAKES = (
         id="gaussian-no-2",
         function="gaussian_lookup",
         cause="the 2 in front of width² is missing",
-        code="""
-def gaussian_lookup(query, keys, values, width):
-    weights = softmax(-((query[..., None, :] - keys) ** 2).sum(axis=-1) / width**2)
-    return weights @ values, weights
-""",
+        code=Edit(RIGHT_GAUSSIAN, "2 * ", ""),
         fails=ALL_GAUSSIAN,
         behaviour="ordinary",
         case="a narrow kernel",
@@ -724,11 +705,7 @@ def gaussian_lookup(query, keys, values, width):
         id="gaussian-width-not-squared",
         function="gaussian_lookup",
         cause="the width is not squared",
-        code="""
-def gaussian_lookup(query, keys, values, width):
-    weights = softmax(-((query[..., None, :] - keys) ** 2).sum(axis=-1) / (2 * width))
-    return weights @ values, weights
-""",
+        code=Edit(RIGHT_GAUSSIAN, "width**2", "width"),
         fails=ALL_GAUSSIAN,
         behaviour="ordinary",
         case="a narrow kernel",
@@ -752,11 +729,7 @@ def gaussian_lookup(query, keys, values, width):
         id="gaussian-no-minus",
         function="gaussian_lookup",
         cause="far keys count most, since the minus is missing",
-        code="""
-def gaussian_lookup(query, keys, values, width):
-    weights = softmax(((query[..., None, :] - keys) ** 2).sum(axis=-1) / (2 * width**2))
-    return weights @ values, weights
-""",
+        code=Edit(RIGHT_GAUSSIAN, "-((", "(("),
         fails=ALL_GAUSSIAN,
         behaviour="ordinary",
         case="a narrow kernel",
@@ -810,11 +783,7 @@ def gaussian_lookup(query, keys, values, width):
         id="gaussian-not-normalised",
         function="gaussian_lookup",
         cause="the kernel is not divided by its sum",
-        code="""
-def gaussian_lookup(query, keys, values, width):
-    weights = np.exp(-((query[..., None, :] - keys) ** 2).sum(axis=-1) / (2 * width**2))
-    return weights @ values, weights
-""",
+        code=Edit(RIGHT_GAUSSIAN, "softmax", "np.exp"),
         fails=ALL_GAUSSIAN,
         behaviour="ordinary",
         case="a narrow kernel",
@@ -1109,35 +1078,54 @@ def sharpen(scores, temperature):
         case="nearly arg-max",
         question="Your function changes its input scores. Work on a copy: the caller still needs it.",
     ),
-    Mistake(
-        id="sharpen-only-negative-refused",
+    *versions(
+        id="sharpen-some-let-through",
         function="sharpen",
-        cause="0 is not refused",
-        code="""
+        cause="some temperatures that are not above 0 are let through",
+        of={
+            "zero": (
+                """
 def sharpen(scores, temperature):
     if temperature < 0:
         raise ValueError("temperature must not be negative")
     return softmax(scores / temperature)
 """,
-        fails=("refuses",),
-        behaviour="refuses",
-        case="zero",
-        question="temperature 0.0), it must raise ValueError; yours returned a NumPy array.",
-    ),
-    Mistake(
-        id="sharpen-only-zero-refused",
-        function="sharpen",
-        cause="a negative temperature is not refused",
-        code="""
+                "zero",
+                "temperature 0.0), it must raise ValueError; yours returned a NumPy array.",
+            ),
+            "negative": (
+                """
 def sharpen(scores, temperature):
     if temperature == 0:
         raise ValueError("temperature must not be 0")
     return softmax(scores / temperature)
 """,
+                "negative",
+                "temperature -1.0), it must raise ValueError; yours returned a NumPy array.",
+            ),
+            "all but two": (
+                """
+def sharpen(scores, temperature):
+    if temperature in (0, -1):
+        raise ValueError("temperature must be above 0")
+    return softmax(scores / temperature)
+""",
+                "just below 0",
+                "it must raise ValueError; yours returned a NumPy array.",
+            ),
+            "near zero": (
+                """
+def sharpen(scores, temperature):
+    if temperature == 0 or temperature <= -1:
+        raise ValueError("temperature must be above 0")
+    return softmax(scores / temperature)
+""",
+                "just below 0",
+                "it must raise ValueError; yours returned a NumPy array.",
+            ),
+        },
         fails=("refuses",),
         behaviour="refuses",
-        case="negative",
-        question="temperature -1.0), it must raise ValueError; yours returned a NumPy array.",
     ),
     Mistake(
         id="sharpen-none",
@@ -1219,36 +1207,6 @@ def sharpen(scores, temperature):
             "Your sums run along the third axis when there are four. Which axis holds the keys, "
             "however many there are?"
         ),
-    ),
-    Mistake(
-        id="sharpen-two-temperatures-refused",
-        function="sharpen",
-        cause="only 0 and -1 are refused",
-        code="""
-def sharpen(scores, temperature):
-    if temperature in (0, -1):
-        raise ValueError("temperature must be above 0")
-    return softmax(scores / temperature)
-""",
-        fails=("refuses",),
-        behaviour="refuses",
-        case="just below 0",
-        question="it must raise ValueError; yours returned a NumPy array.",
-    ),
-    Mistake(
-        id="sharpen-minus-1-and-below-refused",
-        function="sharpen",
-        cause="temperatures between -1 and 0 are not refused",
-        code="""
-def sharpen(scores, temperature):
-    if temperature == 0 or temperature <= -1:
-        raise ValueError("temperature must be above 0")
-    return softmax(scores / temperature)
-""",
-        fails=("refuses",),
-        behaviour="refuses",
-        case="just below 0",
-        question="it must raise ValueError; yours returned a NumPy array.",
     ),
 )
 
