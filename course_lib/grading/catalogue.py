@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from course_lib.checks.assignments import MODULES
+from course_lib.checks.assignments import MODULES, load
+from course_lib.checks.spec import Assignment
 from course_lib.errors import CourseError
 
 
@@ -53,19 +55,29 @@ class Edit:
 class Mistake:
     """A wrong version of one function, as people really write it.
 
-    id: short and unique, "softmax-axis-0". code: what stands in the answer cell. cause: what went wrong, in a
-    line. fails: the behaviours that must fail; all others must pass. behaviour and case: the visible input on
-    which its output is recognised. question: what a student is asked then, which leads to the cause.
+    id: short and unique, "softmax-axis-0". cause: what went wrong, in a line. code: what stands in the answer
+    cell. case: the visible input, of the behaviour named, on which its output is recognised. question: what a
+    student is asked then, which leads to the cause. fails: the behaviours that must fail; all others must
+    pass. Where none is named these are the behaviour, and every other one if it is the ordinary one.
+    function: the last one that the code defines, where none is named.
     """
 
     id: str
-    function: str
     cause: str
     code: str | Edit
-    fails: tuple[str, ...]
-    behaviour: str
     case: str
     question: str
+    behaviour: str = "ordinary"
+    fails: tuple[str, ...] = ()
+    function: str = ""
+
+    def complete(self, assignment: Assignment) -> Mistake:
+        """The same with its function, and the behaviours that must fail, named."""
+        function = self.function or re.findall(r"^(?:def|class) (\w+)", str(self.code), re.MULTILINE)[-1]
+        exercise = assignment.exercise(function)
+        shown = exercise.behaviour(self.behaviour)
+        those = tuple(each.name for each in exercise.behaviours if shown in exercise.presupposed(each))
+        return replace(self, function=function, fails=self.fails or those)
 
 
 @dataclass(frozen=True)
@@ -142,7 +154,8 @@ def read(root: Path, name: str) -> Catalogue:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return Catalogue(tuple(module.MISTAKES), tuple(module.RIGHT))
+    assignment = load(name)
+    return Catalogue(tuple(each.complete(assignment) for each in module.MISTAKES), tuple(module.RIGHT))
 
 
 def define(code: str | Edit, function: str, namespace: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,13 +2,6 @@
 
 from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, changed
 
-# What a part loses when it is wrong on ordinary input: every behaviour.
-SWAP = ("ordinary", "any input")
-FOURIER = ("ordinary", "any input", "refuses")
-RECENT = ("ordinary", "long texts")
-LAYERS = ("ordinary", "any input")
-BLOCK = ("ordinary", "training")
-
 RIGHT_SWAP = """
 def swap_tokens(ids, first, second):
     swapped = list(ids) if isinstance(ids, list) else ids.clone()
@@ -73,7 +66,6 @@ SECOND_STEP = "X = X + self.W2(torch.relu(self.W1(self.ln2(X))))"
 SWAPS = (
     Mistake(
         id="swap-in-place",
-        function="swap_tokens",
         cause="the input itself is changed",
         code="""
 def swap_tokens(ids, first, second):
@@ -83,14 +75,12 @@ def swap_tokens(ids, first, second):
         ids[..., [first, second]] = ids[..., [second, first]]
     return ids
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a tensor",
         question="Your function changes its input ids",
     ),
     Mistake(
         id="swap-values",
-        function="swap_tokens",
         cause="two ids change places wherever they stand",
         code="""
 def swap_tokens(ids, first, second):
@@ -100,14 +90,11 @@ def swap_tokens(ids, first, second):
     one, other = ids[..., first, None], ids[..., second, None]
     return torch.where(ids == one, other, torch.where(ids == other, one, ids))
 """,
-        fails=SWAP,
-        behaviour="ordinary",
         case="colours",
         question="More than two positions have changed. Do two positions change places, or two ids?",
     ),
     Mistake(
         id="swap-lists-only",
-        function="swap_tokens",
         cause="whatever comes is made a list",
         code="""
 def swap_tokens(ids, first, second):
@@ -115,14 +102,12 @@ def swap_tokens(ids, first, second):
     swapped[first], swapped[second] = ids[second], ids[first]
     return swapped
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a tensor",
         question="The ids come as a tensor and must go back as one",
     ),
     Mistake(
         id="swap-tensors-only",
-        function="swap_tokens",
         cause="only tensors are thought of",
         code="""
 def swap_tokens(ids, first, second):
@@ -130,14 +115,11 @@ def swap_tokens(ids, first, second):
     swapped[..., first], swapped[..., second] = ids[..., second], ids[..., first]
     return swapped
 """,
-        fails=SWAP,
-        behaviour="ordinary",
         case="colours",
         question="A list has no `clone`. How do you copy a list, and how do you tell what has come?",
     ),
     Mistake(
         id="swap-list-becomes-tensor",
-        function="swap_tokens",
         cause="a list is turned into a tensor and stays one",
         code="""
 def swap_tokens(ids, first, second):
@@ -146,14 +128,11 @@ def swap_tokens(ids, first, second):
     swapped[..., first], swapped[..., second] = ids[..., second], ids[..., first]
     return swapped
 """,
-        fails=SWAP,
-        behaviour="ordinary",
         case="colours",
         question="The ids come as a list and must go back as one",
     ),
     Mistake(
         id="swap-first-axis",
-        function="swap_tokens",
         cause="positions count along the first axis, which are texts in a batch",
         code=changed(
             RIGHT_SWAP,
@@ -162,20 +141,17 @@ def swap_tokens(ids, first, second):
                 "swapped[first], swapped[second] = ids[second], ids[first]",
             ),
         ),
-        fails=("any input",),
         behaviour="any input",
         case="a batch, as many texts as tokens",
         question="In yours, positions count the texts of a batch. On which axis of (..., L) do they lie?",
     ),
     Mistake(
         id="swap-views",
-        function="swap_tokens",
         cause="what is read is a view of the copy, which the first writing has changed already",
         code=changed(
             RIGHT_SWAP,
             ("= ids[..., second], ids[..., first]", "= swapped[..., second], swapped[..., first]"),
         ),
-        fails=("any input",),
         behaviour="any input",
         case="a tensor",
         question=(
@@ -185,7 +161,6 @@ def swap_tokens(ids, first, second):
     ),
     Mistake(
         id="swap-one-way",
-        function="swap_tokens",
         cause="one position is overwritten before it is read",
         code="""
 def swap_tokens(ids, first, second):
@@ -195,8 +170,6 @@ def swap_tokens(ids, first, second):
     swapped[where(second)] = swapped[where(first)]
     return swapped
 """,
-        fails=SWAP,
-        behaviour="ordinary",
         case="colours",
         question="One of the two ids is lost. What does the second line read, once the first has written?",
     ),
@@ -205,33 +178,26 @@ def swap_tokens(ids, first, second):
 FOURIERS = (
     Mistake(
         id="fourier-blocks",
-        function="fourier_features",
         cause="all sines, then all cosines",
         code=changed(
             RIGHT_FOURIER,
             ("features[:, 0::2]", "features[:, : width // 2]"),
             ("features[:, 1::2]", "features[:, width // 2 :]"),
         ),
-        fails=FOURIER,
-        behaviour="ordinary",
         case="width 4",
         question="Your sines stand side by side, and the cosines behind them. Which columns make up pair 0?",
     ),
     Mistake(
         id="fourier-exponent-half",
-        function="fourier_features",
         cause="the exponent is i / width instead of 2i / width",
         code=changed(
             RIGHT_FOURIER, ("torch.arange(0, width, 2) / width", "torch.arange(width // 2) / width")
         ),
-        fails=FOURIER,
-        behaviour="ordinary",
         case="width 4",
         question="Your exponent grows half as fast as the formula's. What stands in front of i?",
     ),
     Mistake(
         id="fourier-exponent-of-the-column",
-        function="fourier_features",
         cause="each column has a speed of its own",
         code="""
 def fourier_features(positions, width):
@@ -240,120 +206,89 @@ def fourier_features(positions, width):
     angles = positions[:, None] / 10000 ** (torch.arange(width) / width)
     return torch.where(torch.arange(width) % 2 == 0, angles.sin(), angles.cos())
 """,
-        fails=FOURIER,
-        behaviour="ordinary",
         case="width 4",
         question="The two columns of a pair turn at different speeds. Which i do columns 2 and 3 share?",
     ),
     Mistake(
         id="fourier-exponent-doubled",
-        function="fourier_features",
         cause="the numbers 2i are doubled once more",
         code=changed(
             RIGHT_FOURIER, ("torch.arange(0, width, 2) / width", "2 * torch.arange(0, width, 2) / width")
         ),
-        fails=FOURIER,
-        behaviour="ordinary",
         case="width 4",
         question="Your exponent grows twice as fast as the formula's. Is your counter i, or 2i already?",
     ),
     Mistake(
         id="fourier-base-1000",
-        function="fourier_features",
         cause="the base is 1000",
         code=Edit(RIGHT_FOURIER, "10000", "1000"),
-        fails=FOURIER,
-        behaviour="ordinary",
         case="width 4",
         question="All pairs but the first turn too fast. Count the zeros of the base.",
     ),
     Mistake(
         id="fourier-multiplied",
-        function="fourier_features",
         cause="positions are multiplied by the power",
         code=changed(RIGHT_FOURIER, ("positions[:, None] / speeds", "positions[:, None] * speeds")),
-        fails=FOURIER,
-        behaviour="ordinary",
         case="width 4",
         question="Later pairs turn faster and faster in yours. Is the position multiplied or divided?",
     ),
     Mistake(
         id="fourier-cosine-first",
-        function="fourier_features",
         cause="sine and cosine have changed places",
         code=Edit(
             RIGHT_FOURIER,
             "features[:, 0::2] = torch.sin(angles)\n    features[:, 1::2] = torch.cos(angles)",
             "features[:, 0::2] = torch.cos(angles)\n    features[:, 1::2] = torch.sin(angles)",
         ),
-        fails=FOURIER,
-        behaviour="ordinary",
         case="width 4",
         question="Position 0 should begin with the sine of 0. With what does yours begin?",
     ),
     Mistake(
         id="fourier-from-1",
-        function="fourier_features",
         cause="one is added to every position",
         code=Edit(RIGHT_FOURIER, "positions[:, None]", "(positions[:, None] + 1)"),
-        fails=FOURIER,
-        behaviour="ordinary",
         case="width 4",
         question="Your rows are those of the positions after. From which number do positions count?",
     ),
     Mistake(
         id="fourier-floor",
-        function="fourier_features",
         cause="floor division",
         code=changed(RIGHT_FOURIER, ("positions[:, None] / speeds", "positions[:, None] // speeds")),
-        fails=FOURIER,
-        behaviour="ordinary",
         case="width 4",
         question="Your angles are whole numbers. Which of Python's two divisions cuts off the rest?",
     ),
     Mistake(
         id="fourier-turned",
-        function="fourier_features",
         cause="positions lie along the columns",
         code=Edit(RIGHT_FOURIER, "return features", "return features.T"),
-        fails=FOURIER,
-        behaviour="ordinary",
         case="width 4",
         question="Your table is turned: positions are its columns. What are rows in this course?",
     ),
     Mistake(
         id="fourier-float16",
-        function="fourier_features",
         cause="half precision",
         code=changed(RIGHT_FOURIER, ("return features", "return features.half()")),
-        fails=FOURIER,
-        behaviour="ordinary",
         case="width 4",
         question="Your numbers are right to three digits only. Which type holds them?",
     ),
     Mistake(
         id="fourier-position-not-used",
-        function="fourier_features",
         cause="positions are taken to be 0, 1, 2, ...",
         code=changed(RIGHT_FOURIER, ("positions[:, None]", "torch.arange(len(positions))[:, None]")),
-        fails=("any input",),
         behaviour="any input",
         case="any order",
         question="Your rows are those of positions 0, 1, 2 and so on. Which positions were asked for?",
     ),
     Mistake(
         id="fourier-whole-positions",
-        function="fourier_features",
         cause="positions are made whole numbers",
         code=changed(RIGHT_FOURIER, ("positions[:, None]", "positions.long()[:, None]")),
-        fails=("any input",),
         behaviour="any input",
         case="positions between tokens",
         question="A position between two tokens gets the row of a token. Where does its fraction get lost?",
     ),
     Mistake(
         id="fourier-odd-width",
-        function="fourier_features",
         cause="an odd width is accepted, and one sine has no cosine",
         code="""
 def fourier_features(positions, width):
@@ -363,14 +298,12 @@ def fourier_features(positions, width):
         columns += [angles.sin(), angles.cos()]
     return torch.stack(columns[:width], dim=1)
 """,
-        fails=("refuses",),
         behaviour="refuses",
         case="width 5",
         question="it must raise ValueError; yours returned a PyTorch tensor",
     ),
     Mistake(
         id="fourier-assert",
-        function="fourier_features",
         cause="an assert instead of a ValueError",
         code=changed(
             RIGHT_FOURIER,
@@ -379,7 +312,6 @@ def fourier_features(positions, width):
                 'assert width % 2 == 0, "width must be even"',
             ),
         ),
-        fails=("refuses",),
         behaviour="refuses",
         case="width 5",
         question="You look at the right thing. Which kind of error does the statement ask for?",
@@ -389,41 +321,29 @@ def fourier_features(positions, width):
 RECENTS = (
     Mistake(
         id="recent-earlier",
-        function="more_recent_layer",
         cause="the score falls with the position instead of growing",
         code=changed(RIGHT_RECENT, ("[step]]", "[-step]]")),
-        fails=RECENT,
-        behaviour="ordinary",
         case="twelve tokens",
         question="Your scores fall with the position of the key. Which sign must a step have?",
     ),
     Mistake(
         id="recent-tie",
-        function="more_recent_layer",
         cause="the position does not enter the key",
         code=changed(RIGHT_RECENT, ("[step]]", "[0.0]]")),
-        fails=RECENT,
-        behaviour="ordinary",
         case="twelve tokens",
         question="Is there anything in your scores that depends on the position of the key?",
     ),
     Mistake(
         id="recent-any-token",
-        function="more_recent_layer",
         cause="a late token that is no colour scores more than an early colour",
         code=changed(RIGHT_RECENT, ("step * max_length", "step")),
-        fails=RECENT,
-        behaviour="ordinary",
         case="twelve tokens",
         question="Which scores more in yours: any token at the last position, or a colour at the first?",
     ),
     Mistake(
         id="recent-query-of-colours",
-        function="more_recent_layer",
         cause="only colours have a query, and the token that asks is none",
         code=changed(RIGHT_RECENT, ("[[1.0], [0.0], [0.0]]", "[[0.0], [1.0], [0.0]]")),
-        fails=RECENT,
-        behaviour="ordinary",
         case="twelve tokens",
         question=(
             "Every score is 0 in yours, as the query is. Which token asks, and what is in its row of the "
@@ -432,11 +352,8 @@ RECENTS = (
     ),
     Mistake(
         id="recent-too-soft",
-        function="more_recent_layer",
         cause="one step of the position is worth too little for neighbours",
         code=changed(RIGHT_RECENT, ("step = 10.0", "step = 1.0")),
-        fails=RECENT,
-        behaviour="ordinary",
         case="twelve tokens",
         question=(
             "By how much does one step of the position raise a score? And which lead gives a weight of 0.99?"
@@ -444,10 +361,8 @@ RECENTS = (
     ),
     Mistake(
         id="recent-decays-too-slowly",
-        function="more_recent_layer",
         cause="the whole text shares one lead, so that a step is worth less the longer the text may be",
         code=changed(RIGHT_RECENT, ("step = 10.0", "step = 100.0 / max_length")),
-        fails=("long texts",),
         behaviour="long texts",
         case="forty tokens",
         question=(
@@ -457,7 +372,6 @@ RECENTS = (
     ),
     Mistake(
         id="recent-slow-clock",
-        function="more_recent_layer",
         cause="a point on a circle that turns once round before the text ends, so the score rises again",
         code="""
 def more_recent_layer(colour_ids, vocabulary_size, max_length):
@@ -470,8 +384,6 @@ def more_recent_layer(colour_ids, vocabulary_size, max_length):
     W_k = torch.diag(torch.tensor([1e6, 1000.0, 1000.0]))
     return token_embedding, position_embedding, W_q, W_k, torch.eye(3)
 """,
-        fails=RECENT,
-        behaviour="ordinary",
         case="twelve tokens",
         question=(
             "Far back the scores rise again in yours. How far may the hand of the clock turn over the "
@@ -480,55 +392,40 @@ def more_recent_layer(colour_ids, vocabulary_size, max_length):
     ),
     Mistake(
         id="recent-first-ids",
-        function="more_recent_layer",
         cause="colours are taken to be the first ids of the vocabulary",
         code=changed(RIGHT_RECENT, ("[colour_ids, 1]", "[: len(colour_ids), 1]")),
-        fails=RECENT,
-        behaviour="ordinary",
         case="other colours",
         question="Your colours are the first ids of the vocabulary. Which argument says which ones they are?",
     ),
     Mistake(
         id="recent-one-row-short",
-        function="more_recent_layer",
         cause="one row for a position is missing",
         code=changed(
             RIGHT_RECENT,
             ("torch.zeros(max_length, 3)", "torch.zeros(max_length - 1, 3)"),
             ("torch.arange(max_length)", "torch.arange(max_length - 1)"),
         ),
-        fails=RECENT,
-        behaviour="ordinary",
         case="twelve tokens",
         question="position_embedding must have (12, 3); yours has (11, 3)",
     ),
     Mistake(
         id="recent-infinity",
-        function="more_recent_layer",
         cause="infinity where a large number would do, and infinity times zero is not a number",
         code=changed(RIGHT_RECENT, ("[step * max_length]", "[math.inf]")),
-        fails=RECENT,
-        behaviour="ordinary",
         case="twelve tokens",
         question="W_k must hold finite numbers only",
     ),
     Mistake(
         id="recent-whole-numbers",
-        function="more_recent_layer",
         cause="a tensor of whole numbers",
         code=changed(RIGHT_RECENT, ("position_embedding, W_q", "position_embedding.long(), W_q")),
-        fails=RECENT,
-        behaviour="ordinary",
         case="twelve tokens",
         question="position_embedding must be a tensor of floats; yours is a torch.int64",
     ),
     Mistake(
         id="recent-four-tensors",
-        function="more_recent_layer",
         cause="the values' matrix is left out",
         code=changed(RIGHT_RECENT, ("W_q, W_k, W_v\n", "W_q, W_k\n")),
-        fails=RECENT,
-        behaviour="ordinary",
         case="twelve tokens",
         question="Return five tensors",
     ),
@@ -537,31 +434,24 @@ def more_recent_layer(colour_ids, vocabulary_size, max_length):
 LAYERED = (
     Mistake(
         id="layers-second-from-the-input",
-        function="two_layer_attention",
         cause="the second layer attends over the input again",
         code=changed(
             RIGHT_LAYERS,
             ("    all_weights = []\n", "    all_weights, rows = [], X\n"),
             ("X @ W_q, X @ W_k, X @ W_v", "rows @ W_q, rows @ W_k, rows @ W_v"),
         ),
-        fails=LAYERS,
-        behaviour="ordinary",
         case="one text",
         question="Your second weights are made from the input again. Which rows has the first layer left?",
     ),
     Mistake(
         id="layers-no-residual",
-        function="two_layer_attention",
         cause="the rows are replaced by the output",
         code=Edit(RIGHT_LAYERS, "X = X + output", "X = output"),
-        fails=LAYERS,
-        behaviour="ordinary",
         case="one text",
         question="Your rows are replaced by what attention gives. What does the formula do with the old?",
     ),
     Mistake(
         id="layers-residual-at-the-end",
-        function="two_layer_attention",
         cause="the input is added once, at the end",
         code=changed(
             RIGHT_LAYERS,
@@ -569,143 +459,106 @@ LAYERED = (
             ("X = X + output", "X = output"),
             ("return X,", "return start + X,"),
         ),
-        fails=LAYERS,
-        behaviour="ordinary",
         case="one text",
         question="Only the input is added, and only at the end. What is added after the first layer?",
     ),
     Mistake(
         id="layers-residual-first-only",
-        function="two_layer_attention",
         cause="the second layer's output is not added to its rows",
         code=changed(RIGHT_LAYERS, ("X = X + output", "X = output if all_weights else X + output")),
-        fails=LAYERS,
-        behaviour="ordinary",
         case="one text",
         question="Your output is the second layer's attention alone. What is it added to?",
     ),
     Mistake(
         id="layers-residual-from-the-input",
-        function="two_layer_attention",
         cause="both layers add to the input",
         code=changed(
             RIGHT_LAYERS,
             ("    all_weights = []\n", "    all_weights, start = [], X\n"),
             ("X = X + output", "X = start + output"),
         ),
-        fails=LAYERS,
-        behaviour="ordinary",
         case="one text",
         question="Your second layer adds to the input, not to the rows after the first. What gets lost?",
     ),
     Mistake(
         id="layers-same-twice",
-        function="two_layer_attention",
         cause="the first layer runs twice",
         code=changed(RIGHT_LAYERS, ("in layers:", "in [layers[0]] * 2:")),
-        fails=LAYERS,
-        behaviour="ordinary",
         case="one text",
         question="Your second layer has the matrices of the first. Which triple do you never use?",
     ),
     Mistake(
         id="layers-order",
-        function="two_layer_attention",
         cause="the second layer runs first",
         code=Edit(RIGHT_LAYERS, "in layers:", "in layers[::-1]:"),
-        fails=LAYERS,
-        behaviour="ordinary",
         case="one text",
         question="Your first weights come from the matrices of the last layer. Which layer reads the input?",
     ),
     Mistake(
         id="layers-not-scaled",
-        function="two_layer_attention",
         cause="scores are not divided by the root of the key width",
         code=Edit(RIGHT_LAYERS, "X @ W_q", "X @ W_q * W_q.shape[1] ** 0.5"),
-        fails=LAYERS,
-        behaviour="ordinary",
         case="one text",
         question="Your scores go into softmax as they are. By what are they divided?",
     ),
     Mistake(
         id="layers-matrices-turned",
-        function="two_layer_attention",
         cause="the values' matrix is used as nn.Linear stores it",
         code=Edit(RIGHT_LAYERS, "X @ W_v", "X @ W_v.T"),
-        fails=LAYERS,
-        behaviour="ordinary",
         case="one text",
         question="Your values come from a turned matrix. How is `W_v` used here?",
     ),
     Mistake(
         id="layers-normalised",
-        function="two_layer_attention",
         cause="rows are normalised between the layers",
         code=changed(
             RIGHT_LAYERS, ("X = X + output", "X = nn.functional.layer_norm(X + output, X.shape[-1:])")
         ),
-        fails=LAYERS,
-        behaviour="ordinary",
         case="one text",
         question="Your rows have mean 0 after each layer. Which step does that, and is it in the formula?",
     ),
     Mistake(
         id="layers-last-weights",
-        function="two_layer_attention",
         cause="the weights of the last layer alone are returned",
         code=changed(RIGHT_LAYERS, ("return X, all_weights", "return X, weights")),
-        fails=LAYERS,
-        behaviour="ordinary",
         case="one text",
         question="The second value must be a list with the weights of both layers",
     ),
     Mistake(
         id="layers-weights-first",
-        function="two_layer_attention",
         cause="the weights are returned before the output",
         code=changed(RIGHT_LAYERS, ("return X, all_weights", "return all_weights, X")),
-        fails=LAYERS,
-        behaviour="ordinary",
         case="one text",
         question="The second value must be a list with the weights of both layers",
     ),
     Mistake(
         id="layers-mask-first-only",
-        function="two_layer_attention",
         cause="the mask holds in the first layer only",
         code=changed(RIGHT_LAYERS, ("mask)", "None if all_weights else mask)")),
-        fails=("any input",),
         behaviour="any input",
         case="a causal mask",
         question="Your second layer sees what the mask hides. Where does it get its mask?",
     ),
     Mistake(
         id="layers-mask-second-only",
-        function="two_layer_attention",
         cause="the mask holds in the second layer only",
         code=changed(RIGHT_LAYERS, ("mask)", "mask if all_weights else None)")),
-        fails=("any input",),
         behaviour="any input",
         case="a causal mask",
         question="Your first layer sees what the mask hides. Can the second layer still forget it?",
     ),
     Mistake(
         id="layers-mask-ignored",
-        function="two_layer_attention",
         cause="the mask is not used",
         code=changed(RIGHT_LAYERS, ("X @ W_v, mask)", "X @ W_v)")),
-        fails=("any input",),
         behaviour="any input",
         case="a causal mask",
         question="Your weights are those without a mask, in both layers. Where does `mask` come in?",
     ),
     Mistake(
         id="layers-in-place",
-        function="two_layer_attention",
         cause="the output is added to the caller's tensor",
         code=changed(RIGHT_LAYERS, ("X = X + output", "X += output")),
-        fails=("any input",),
         behaviour="any input",
         case="one token",
         question="Your function changes its input X",
@@ -715,51 +568,38 @@ LAYERED = (
 BLOCKS = (
     Mistake(
         id="block-post-norm",
-        function="TransformerBlock",
         cause="normalised after the sum, as in the first Transformer",
         code=changed(
             RIGHT_BLOCK,
             (FIRST_STEP, "X = self.ln1(X + self.attention(X))"),
             (SECOND_STEP, "X = self.ln2(X + self.W2(torch.relu(self.W1(X))))"),
         ),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Your block normalises the sums. What does the formula normalise, and is the sum touched?",
     ),
     Mistake(
         id="block-no-norm",
-        function="TransformerBlock",
         cause="the layer norms are made and not used",
         code=changed(RIGHT_BLOCK, ("self.ln1(X)", "X"), ("self.ln2(X)", "X")),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Your block has two layer norms and uses neither. What does attention get to see?",
     ),
     Mistake(
         id="block-one-norm-twice",
-        function="TransformerBlock",
         cause="ln1 is used in both places",
         code=changed(RIGHT_BLOCK, ("self.ln2(X)", "self.ln1(X)")),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="One of your layer norms does all the work. Which one stands before `W1`?",
     ),
     Mistake(
         id="block-one-norm-shared",
-        function="TransformerBlock",
         cause="both names stand for one layer norm",
         code=changed(RIGHT_BLOCK, ("self.ln2 = nn.LayerNorm(d_model)", "self.ln2 = self.ln1")),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Its parameters must be W1.bias, W1.weight,",
     ),
     Mistake(
         id="block-norms-exchanged",
-        function="TransformerBlock",
         cause="ln2 stands before attention",
         code=changed(
             RIGHT_BLOCK,
@@ -767,255 +607,190 @@ BLOCKS = (
             ("self.ln2(X)", "self.ln1(X)"),
             ("self.ln(X)", "self.ln2(X)"),
         ),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Your two layer norms have changed places. Which one does the formula name first?",
     ),
     Mistake(
         id="block-residual-from-the-normalised",
-        function="TransformerBlock",
         cause="the normalised rows are added to, not the rows",
         code=changed(
             RIGHT_BLOCK,
             (FIRST_STEP, "X = self.ln1(X)\n        X = X + self.attention(X)"),
             (SECOND_STEP, "X = self.ln2(X)\n        X = X + self.W2(torch.relu(self.W1(X)))"),
         ),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Attention gets the right rows. To which rows is its output added?",
     ),
     Mistake(
         id="block-no-residual",
-        function="TransformerBlock",
         cause="nothing is added to the rows",
         code=changed(RIGHT_BLOCK, ("X = X + ", "X = ")),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Each step replaces the rows in yours. What happens to a row that attention ignores?",
     ),
     Mistake(
         id="block-residual-first-only",
-        function="TransformerBlock",
         cause="the second step is not added",
         code=changed(RIGHT_BLOCK, ("X = X + self.W2", "X = self.W2")),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Your output is what `W2` gives, alone. To what is it added?",
     ),
     Mistake(
         id="block-residual-second-only",
-        function="TransformerBlock",
         cause="attention's output is not added",
         code=changed(RIGHT_BLOCK, ("X = X + self.attention", "X = self.attention")),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Your first step replaces the rows by what attention gives. Where are the rows themselves?",
     ),
     Mistake(
         id="block-residual-from-the-input",
-        function="TransformerBlock",
         cause="the second step is added to the block's input",
         code=changed(
             RIGHT_BLOCK,
             (FIRST_STEP, "start = X\n        X = X + self.attention(self.ln1(X))"),
             (SECOND_STEP, "X = start + self.W2(torch.relu(self.W1(self.ln2(X))))"),
         ),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="What attention found is gone from your output's sum. Which X stands in the second step?",
     ),
     Mistake(
         id="block-parallel",
-        function="TransformerBlock",
         cause="both steps read the block's input",
         code=changed(
             RIGHT_BLOCK,
             (FIRST_STEP, "first = self.attention(self.ln1(X))"),
             (SECOND_STEP, "X = X + first + self.W2(torch.relu(self.W1(self.ln2(X))))"),
         ),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Both of your steps read the input. Does the second one see what attention has added?",
     ),
     Mistake(
         id="block-feed-forward-first",
-        function="TransformerBlock",
         cause="the second step comes first",
         code=changed(RIGHT_BLOCK, (FIRST_STEP, "later"), (SECOND_STEP, FIRST_STEP), ("later", SECOND_STEP)),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Your rows pass `W1` and `W2` before they attend. Which step is the first?",
     ),
     Mistake(
         id="block-gelu",
-        function="TransformerBlock",
         cause="GELU instead of relu",
         code=changed(RIGHT_BLOCK, ("torch.relu", "nn.functional.gelu")),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Your values between `W1` and `W2` are smoothed. Which function does the formula name?",
     ),
     Mistake(
         id="block-no-relu",
-        function="TransformerBlock",
         cause="nothing stands between the two linear layers",
         code=changed(RIGHT_BLOCK, ("torch.relu(self.W1(self.ln2(X)))", "self.W1(self.ln2(X))")),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="`W2` of `W1` is one linear map. What must stand between them so that it is more?",
     ),
     Mistake(
         id="block-relu-last",
-        function="TransformerBlock",
         cause="relu after the second linear layer",
         code=changed(
             RIGHT_BLOCK,
             ("self.W2(torch.relu(self.W1(self.ln2(X))))", "torch.relu(self.W2(self.W1(self.ln2(X))))"),
         ),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Your second step can only add numbers above 0. After which of the two layers stands relu?",
     ),
     Mistake(
         id="block-relu-first",
-        function="TransformerBlock",
         cause="relu before the first linear layer",
         code=changed(
             RIGHT_BLOCK,
             ("self.W2(torch.relu(self.W1(self.ln2(X))))", "self.W2(self.W1(torch.relu(self.ln2(X))))"),
         ),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="In yours `W1` sees no number below 0. Before or after `W1` stands relu?",
     ),
     Mistake(
         id="block-other-names",
-        function="TransformerBlock",
         cause="parameters are named otherwise",
         code=changed(RIGHT_BLOCK, ("self.ln1", "self.norm1"), ("self.ln2", "self.norm2")),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Its parameters must be W1.bias, W1.weight,",
     ),
     Mistake(
         id="block-no-bias",
-        function="TransformerBlock",
         cause="linear layers without biases",
         code=changed(RIGHT_BLOCK, ("d_hidden)\n        self.W2", "d_hidden, bias=False)\n        self.W2")),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Its parameters must be W1.bias, W1.weight,",
     ),
     Mistake(
         id="block-hidden-width",
-        function="TransformerBlock",
         cause="d_hidden is not used",
         code=changed(
             RIGHT_BLOCK,
             ("d_hidden)\n        self.W2", "4 * d_model)\n        self.W2"),
             ("nn.Linear(d_hidden,", "nn.Linear(4 * d_model,"),
         ),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="The parameter W1.weight must have shape",
     ),
     Mistake(
         id="block-attention-in-a-list",
-        function="TransformerBlock",
         cause="the attention module is hidden in a list, where PyTorch does not find it",
         code=changed(
             RIGHT_BLOCK, ("= attention\n", "= [attention]\n"), ("self.attention(", "self.attention[0](")
         ),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="The parameters of the attention module are not among the block's",
     ),
     Mistake(
         id="block-own-attention",
-        function="TransformerBlock",
         cause="another attention module than the one that was given",
         code=changed(
             RIGHT_BLOCK,
             ("= attention\n", "= MultiHeadAttention(d_model, 1)\n"),
             ("self.attention(self.ln1(X))", "self.attention(self.ln1(X))[0]"),
         ),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="The parameters of the attention module are not among the block's",
     ),
     Mistake(
         id="block-first-of-a-pair",
-        function="TransformerBlock",
         cause="attention is taken to return a pair, so that only the first text is used",
         code=changed(RIGHT_BLOCK, ("self.attention(self.ln1(X))", "self.attention(self.ln1(X))[0]")),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Every text gets what the first text's attention gave. What is `[0]` of one tensor?",
     ),
     Mistake(
         id="block-unpacked-pair",
-        function="TransformerBlock",
         cause="the result of attention is unpacked as a pair",
         code=changed(
             RIGHT_BLOCK,
             (FIRST_STEP, "output, _ = self.attention(self.ln1(X))\n        X = X + output"),
         ),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="one text",
         question="How many values does the statement say that the attention module returns?",
     ),
     Mistake(
         id="block-mask-passed",
-        function="TransformerBlock",
         cause="a mask is handed to the attention module, which has its own",
         code=changed(RIGHT_BLOCK, ("self.attention(self.ln1(X))", "self.attention(self.ln1(X), None)")),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Where does the statement say that the mask is?",
     ),
     Mistake(
         id="block-no-super",
-        function="TransformerBlock",
         cause="__init__ of nn.Module is not called",
         code=changed(RIGHT_BLOCK, ("        super().__init__()\n", "")),
-        fails=BLOCK,
-        behaviour="ordinary",
         case="two texts",
         question="Which line must come first in `__init__` of every module?",
     ),
     Mistake(
         id="block-detached",
-        function="TransformerBlock",
         cause="the path around attention is cut off from training",
         code=changed(RIGHT_BLOCK, (FIRST_STEP, "X = X.detach() + self.attention(self.ln1(X))")),
-        fails=("training",),
         behaviour="training",
         case="two texts",
         question="Your output is right, and part of the gradient of X is missing. Which path is cut?",
     ),
     Mistake(
         id="block-frozen-attention",
-        function="TransformerBlock",
         cause="attention runs without gradients",
         code=changed(
             RIGHT_BLOCK,
@@ -1024,17 +799,14 @@ BLOCKS = (
                 "with torch.no_grad():\n            new = self.attention(self.ln1(X))\n        X = X + new",
             ),
         ),
-        fails=("training",),
         behaviour="training",
         case="two texts",
         question="No gradient reaches the attention's W_q, the attention's W_k",
     ),
     Mistake(
         id="block-in-place",
-        function="TransformerBlock",
         cause="the rows that were given are written to",
         code=changed(RIGHT_BLOCK, (FIRST_STEP, "X += self.attention(self.ln1(X))")),
-        fails=("training",),
         behaviour="training",
         case="two texts",
         question="`+=` writes into rows that the gradient still needs. How do you make new ones?",

@@ -2,11 +2,6 @@
 
 from course_lib.grading.catalogue import Edit, Mistake, RightAnswer
 
-# What a function loses when it is wrong on ordinary input: every behaviour.
-ONE = ("ordinary",)
-TWO = ("ordinary", "any input")
-THREE = ("ordinary", "any input", "empty rows")
-
 RIGHT_CAUSAL = """
 def causal_mask(length):
     positions = torch.arange(length)
@@ -35,24 +30,18 @@ def masked_attention(Q, K, V, mask=None):
 MISTAKES = (
     Mistake(
         id="causal-upper-triangle",
-        function="causal_mask",
         cause="the upper triangle is kept",
         code="""
 def causal_mask(length):
     return torch.ones(length, length, dtype=torch.bool).triu()
 """,
-        fails=ONE,
-        behaviour="ordinary",
         case="five tokens",
         question="In your mask the first query sees everything. In which direction is a text written?",
     ),
     Mistake(
         id="causal-true-means-hidden",
-        function="causal_mask",
         cause="True stands for hidden",
         code=Edit(RIGHT_CAUSAL, "return allowed", "return ~allowed"),
-        fails=ONE,
-        behaviour="ordinary",
         case="five tokens",
         question=(
             "In your mask True stands where a key lies in the future. What does True mean in this course?"
@@ -60,82 +49,63 @@ def causal_mask(length):
     ),
     Mistake(
         id="causal-no-diagonal",
-        function="causal_mask",
         cause="the diagonal is excluded",
         code=Edit(RIGHT_CAUSAL, "<=", "<"),
-        fails=ONE,
-        behaviour="ordinary",
         case="five tokens",
         question="In your mask the first query sees nothing at all. May a query see its own token?",
     ),
     Mistake(
         id="causal-one-too-far",
-        function="causal_mask",
         cause="the mask reaches one token too far",
         code="""
 def causal_mask(length):
     return torch.ones(length, length, dtype=torch.bool).tril(1)
 """,
-        fails=ONE,
-        behaviour="ordinary",
         case="five tokens",
         question="In your mask each query sees the token that it has to predict. Where does its row end?",
     ),
     Mistake(
         id="causal-from-the-end",
-        function="causal_mask",
         cause="the table is turned left to right",
         code="""
 def causal_mask(length):
     return torch.ones(length, length, dtype=torch.bool).tril().flip(-1)
 """,
-        fails=ONE,
-        behaviour="ordinary",
         case="five tokens",
         question="In your mask the first query sees the last token only. On which side do keys begin?",
     ),
     Mistake(
         id="causal-floats",
-        function="causal_mask",
         cause="ones and zeros are floats",
         code="""
 def causal_mask(length):
     return torch.tril(torch.ones(length, length))
 """,
-        fails=ONE,
-        behaviour="ordinary",
         case="five tokens",
         question="mask must hold booleans; yours holds floats",
     ),
     Mistake(
         id="causal-nested-list",
-        function="causal_mask",
         cause="a list of lists is returned",
         code="""
 def causal_mask(length):
     return [[j <= i for j in range(length)] for i in range(length)]
 """,
-        fails=ONE,
-        behaviour="ordinary",
         case="five tokens",
         question="Return mask as a PyTorch tensor of booleans, not a list",
     ),
     Mistake(
         id="causal-axis-in-front",
-        function="causal_mask",
         cause="an axis for the batch is added",
         code="""
 def causal_mask(length):
     return torch.ones(1, length, length, dtype=torch.bool).tril()
 """,
-        fails=ONE,
-        behaviour="ordinary",
         case="five tokens",
         question="One axis of your mask counts neither queries nor keys. Does a mask for all texts need it?",
     ),
     Mistake(
         id="causal-course-library",
-        function="causal_mask",
         cause="the course's own mask is called",
         code="""
 import course_lib.torch_attention
@@ -144,67 +114,50 @@ import course_lib.torch_attention
 def causal_mask(length):
     return course_lib.torch_attention.causal_mask(length)
 """,
-        fails=ONE,
-        behaviour="ordinary",
         case="five tokens",
         question="it calls course_lib.torch_attention.causal_mask; this exercise is to write that yourself",
     ),
     Mistake(
         id="padding-true-means-padding",
-        function="padding_mask",
         cause="True stands for padding",
         code=Edit(RIGHT_PADDING, "return real", "return ~real"),
-        fails=TWO,
-        behaviour="ordinary",
         case="three texts",
         question="In your mask True stands where nothing is written. What does True mean in this course?",
     ),
     Mistake(
         id="padding-one-too-far",
-        function="padding_mask",
         cause="places are counted from 1",
         code=Edit(RIGHT_PADDING, "<", "<="),
-        fails=TWO,
-        behaviour="ordinary",
         case="three texts",
         question="Each of your texts has a token too many. From which number do places count?",
     ),
     Mistake(
         id="padding-one-too-few",
-        function="padding_mask",
         cause="the last token is taken off",
         code="""
 def padding_mask(lengths, max_length):
     return torch.arange(max_length) < torch.as_tensor(lengths)[:, None] - 1
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="three texts",
         question="Each of your texts lacks its last token. At which place does a text of one token have it?",
     ),
     Mistake(
         id="padding-on-the-left",
-        function="padding_mask",
         cause="texts stand at the right end",
         code="""
 def padding_mask(lengths, max_length):
     return torch.arange(max_length) >= max_length - torch.as_tensor(lengths)[:, None]
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="three texts",
         question="Your texts end in the same column. On which side does the statement fill up?",
     ),
     Mistake(
         id="padding-turned",
-        function="padding_mask",
         cause="places are rows and texts are columns",
         code="""
 def padding_mask(lengths, max_length):
     return torch.arange(max_length)[:, None] < torch.as_tensor(lengths)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="three texts",
         question=(
             "Your table has a row for each place. Which of the two needs the new axis: places or lengths?"
@@ -212,61 +165,48 @@ def padding_mask(lengths, max_length):
     ),
     Mistake(
         id="padding-longest-text",
-        function="padding_mask",
         cause="the table is as wide as the longest text",
         code="""
 def padding_mask(lengths, max_length):
     lengths = torch.as_tensor(lengths)
     return torch.arange(int(lengths.max())) < lengths[:, None]
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="room to spare",
         question="Your table is as wide as the longest text. How many places does the batch have?",
     ),
     Mistake(
         id="padding-ones-and-zeros",
-        function="padding_mask",
         cause="ones and zeros are integers",
         code="""
 def padding_mask(lengths, max_length):
     return torch.tensor([[1] * int(n) + [0] * (max_length - int(n)) for n in lengths])
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="three texts",
         question="mask must hold booleans; yours holds integers",
     ),
     Mistake(
         id="padding-pairs",
-        function="padding_mask",
         cause="a table of queries and keys is made for each text",
         code="""
 def padding_mask(lengths, max_length):
     real = torch.arange(max_length) < torch.as_tensor(lengths)[:, None]
     return real[:, :, None] & real[:, None, :]
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="three texts",
         question="Your mask has an axis for queries, too. Which two axes does the signature name?",
     ),
     Mistake(
         id="padding-tensor-only",
-        function="padding_mask",
         cause="a list has no axes to add",
         code="""
 def padding_mask(lengths, max_length):
     return torch.arange(max_length) < lengths[:, None]
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="three texts",
         question="A list cannot be indexed like that. What must become of it first?",
     ),
     Mistake(
         id="padding-length-0-as-index",
-        function="padding_mask",
         cause="the place before an empty text's first is the last one",
         code="""
 def padding_mask(lengths, max_length):
@@ -275,14 +215,12 @@ def padding_mask(lengths, max_length):
         last[b, length - 1] = True
     return last.flip(-1).cumsum(-1).flip(-1) > 0
 """,
-        fails=("any input",),
         behaviour="any input",
         case="an empty text",
         question="Your empty texts are full. Which place does the index −1 stand for?",
     ),
     Mistake(
         id="padding-in-place",
-        function="padding_mask",
         cause="the lengths are counted down in place",
         code="""
 def padding_mask(lengths, max_length):
@@ -293,22 +231,18 @@ def padding_mask(lengths, max_length):
         lengths -= 1
     return torch.stack(columns, dim=1)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a tensor",
         question="Your function changes its input lengths",
     ),
     Mistake(
         id="softmax-mask-inverted",
-        function="masked_softmax",
         cause="allowed scores are hidden, and hidden ones are not",
         code="""
 def masked_softmax(scores, mask):
     weights = scores.masked_fill(mask, -torch.inf).softmax(dim=-1)
     return weights.nan_to_num(0.0)
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="chapter 4",
         question=(
             "All of your weight lies on hidden keys. What does True mean in the mask, and what in "
@@ -317,61 +251,46 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-no-mask",
-        function="masked_softmax",
         cause="the mask is not used",
         code="""
 def masked_softmax(scores, mask):
     return scores.softmax(dim=-1)
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="chapter 4",
         question="Your weights are those without any mask. Is there a line whose result is lost?",
     ),
     Mistake(
         id="softmax-result-of-masked-fill-lost",
-        function="masked_softmax",
         cause="masked_fill returns a new tensor, which is dropped",
         code="""
 def masked_softmax(scores, mask):
     scores.masked_fill(~mask, -torch.inf)
     return torch.softmax(scores, dim=-1)
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="chapter 4",
         question="Your weights are those without any mask. Is there a line whose result is lost?",
     ),
     Mistake(
         id="softmax-zero-for-hidden",
-        function="masked_softmax",
         cause="hidden scores become 0 instead of minus infinity",
         code=Edit(RIGHT_SOFTMAX, "scores.masked_fill(~mask, -1e30)", "scores * mask"),
-        fails=THREE,
-        behaviour="ordinary",
         case="a table",
         question="Your hidden keys have a score of 0. How much does exp(0) add to the sum?",
     ),
     Mistake(
         id="softmax-not-renormalised",
-        function="masked_softmax",
         cause="weights are set to zero after softmax, and the rest is not renormalised",
         code="""
 def masked_softmax(scores, mask):
     return scores.softmax(dim=-1) * mask
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="chapter 4",
         question="Your hidden weights are taken away after softmax. Who gets the share that becomes free?",
     ),
     Mistake(
         id="softmax-mask-added",
-        function="masked_softmax",
         cause="the mask is added as ones and zeros",
         code=Edit(RIGHT_SOFTMAX, "scores.masked_fill(~mask, -1e30)", "scores + mask"),
-        fails=THREE,
-        behaviour="ordinary",
         case="a table",
         question=(
             "Your mask is added to the scores, as 1 for allowed and 0 for hidden. Does adding 0 hide a key?"
@@ -379,11 +298,8 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-minus-ten",
-        function="masked_softmax",
         cause="10 is taken off hidden scores",
         code=Edit(RIGHT_SOFTMAX, "scores.masked_fill(~mask, -1e30)", "scores - 10.0 * ~mask"),
-        fails=THREE,
-        behaviour="ordinary",
         case="a table",
         question=(
             "A score that is 10 lower keeps a share. By how much must it be lower to have none, "
@@ -392,17 +308,13 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-over-queries",
-        function="masked_softmax",
         cause="softmax runs down the columns",
         code=Edit(RIGHT_SOFTMAX, "softmax(dim=-1)", "softmax(dim=-2).masked_fill(~mask, 0.0)"),
-        fails=THREE,
-        behaviour="ordinary",
         case="a table",
         question="Your columns sum to 1, not your rows. Which axis counts the keys?",
     ),
     Mistake(
         id="softmax-over-whole-table",
-        function="masked_softmax",
         cause="all rows share one sum, as indexing with a mask makes one long row",
         code="""
 def masked_softmax(scores, mask):
@@ -411,14 +323,11 @@ def masked_softmax(scores, mask):
     weights[mask] = scores[mask].softmax(dim=0)
     return weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="a table",
         question="All of your rows share one sum of 1. What shape has `scores[mask]`?",
     ),
     Mistake(
         id="softmax-mask-transposed",
-        function="masked_softmax",
         cause="rows and columns of the mask are exchanged",
         code="""
 def masked_softmax(scores, mask):
@@ -426,22 +335,17 @@ def masked_softmax(scores, mask):
     weights = scores.masked_fill(~mask, -1e30).softmax(dim=-1)
     return weights.masked_fill(~mask, 0.0)
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="as many queries as keys",
         question="Rows and columns of your mask are exchanged. Which of its axes counts the queries?",
     ),
     Mistake(
         id="softmax-empty-as-soon-as-one-is-hidden",
-        function="masked_softmax",
         cause="rows with one hidden key are taken for empty: all instead of any",
         code="""
 def masked_softmax(scores, mask):
     empty = ~mask.all(dim=-1, keepdim=True)
     return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).masked_fill(empty, 0.0)
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="chapter 4",
         question=(
             "Rows with some hidden keys come out as zero. When is a row empty: if all are hidden, or any?"
@@ -449,14 +353,12 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-minus-10000",
-        function="masked_softmax",
         cause="hidden scores become -10,000, which is no less than other scores",
         code="""
 def masked_softmax(scores, mask):
     weights = scores.masked_fill(~mask, -1e4).softmax(dim=-1)
     return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="very negative",
         question=(
@@ -465,14 +367,12 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-million-less",
-        function="masked_softmax",
         cause="a million is taken off hidden scores, which may be as large",
         code="""
 def masked_softmax(scores, mask):
     weights = (scores - 1e6 * ~mask).softmax(dim=-1)
     return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a million behind the mask",
         question=(
@@ -482,14 +382,12 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-divided-afterwards",
-        function="masked_softmax",
         cause="softmax of everything first, then zeros and a division: the allowed weights may underflow",
         code="""
 def masked_softmax(scores, mask):
     weights = scores.softmax(dim=-1) * mask
     return weights / weights.sum(dim=-1, keepdim=True).clamp(min=1e-30)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a million behind the mask",
         question=(
@@ -499,7 +397,6 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-maximum-with-hidden",
-        function="masked_softmax",
         cause="the maximum that is taken off may be a hidden score",
         code="""
 def masked_softmax(scores, mask):
@@ -507,7 +404,6 @@ def masked_softmax(scores, mask):
     sums = exponentials.sum(dim=-1, keepdim=True)
     return exponentials / torch.where(sums == 0, 1.0, sums)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a million behind the mask",
         question=(
@@ -517,7 +413,6 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-no-maximum",
-        function="masked_softmax",
         cause="exp of large scores overflows",
         code="""
 def masked_softmax(scores, mask):
@@ -525,7 +420,6 @@ def masked_softmax(scores, mask):
     sums = exponentials.sum(dim=-1, keepdim=True)
     return exponentials / torch.where(sums == 0, 1.0, sums)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="very large",
         question=(
@@ -535,7 +429,6 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-mask-for-queries",
-        function="masked_softmax",
         cause="a padding mask is turned, so that it speaks about queries",
         code="""
 def masked_softmax(scores, mask):
@@ -545,14 +438,12 @@ def masked_softmax(scores, mask):
     kept = scores.masked_fill(~mask, -torch.inf).masked_fill(empty, 0.0)
     return kept.softmax(dim=-1).masked_fill(~mask, 0.0)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="padding, all sizes equal",
         question="A mask (B, 1, M) empties rows of yours. Does padding belong to the queries or to the keys?",
     ),
     Mistake(
         id="softmax-mask-axes-in-front",
-        function="masked_softmax",
         cause="missing axes of the mask are added at the end, not in front",
         code="""
 def masked_softmax(scores, mask):
@@ -562,7 +453,6 @@ def masked_softmax(scores, mask):
     kept = scores.masked_fill(~mask, -torch.inf).masked_fill(empty, 0.0)
     return kept.softmax(dim=-1).masked_fill(~mask, 0.0)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="one mask for a batch",
         question=(
@@ -571,7 +461,6 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-boolean-index",
-        function="masked_softmax",
         cause="indexing with a mask does not broadcast",
         code="""
 def masked_softmax(scores, mask):
@@ -580,7 +469,6 @@ def masked_softmax(scores, mask):
     weights = kept.softmax(dim=-1)
     return torch.where(mask.any(dim=-1, keepdim=True), weights, 0.0)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="padding",
         question=(
@@ -590,7 +478,6 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-in-place",
-        function="masked_softmax",
         cause="the scores are masked in place",
         code="""
 def masked_softmax(scores, mask):
@@ -598,14 +485,12 @@ def masked_softmax(scores, mask):
     empty = ~mask.any(dim=-1, keepdim=True)
     return scores.masked_fill(empty, 0.0).softmax(dim=-1).masked_fill(~mask, 0.0)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="padding",
         question="Your function changes its input scores",
     ),
     Mistake(
         id="softmax-squeezed",
-        function="masked_softmax",
         cause="axes of length 1 are dropped",
         code="""
 def masked_softmax(scores, mask):
@@ -614,20 +499,17 @@ def masked_softmax(scores, mask):
     weights = kept.softmax(dim=-1).masked_fill(~mask, 0.0)
     return weights.squeeze() if len(scores) > 1 else weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="one key",
         question="An axis of length 1 is gone. Which call drops such axes, and must this one stay?",
     ),
     Mistake(
         id="softmax-nan-on-empty-rows",
-        function="masked_softmax",
         cause="softmax of a row of minus infinities is NaN",
         code="""
 def masked_softmax(scores, mask):
     return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
 """,
-        fails=("empty rows",),
         behaviour="empty rows",
         case="an empty row",
         question=(
@@ -636,13 +518,11 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-uniform-empty-rows",
-        function="masked_softmax",
         cause="a large negative number gives an empty row equal weights",
         code="""
 def masked_softmax(scores, mask):
     return scores.masked_fill(~mask, -1e9).softmax(dim=-1)
 """,
-        fails=("empty rows",),
         behaviour="empty rows",
         case="an empty row",
         question=(
@@ -652,21 +532,18 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-empty-row-as-if-allowed",
-        function="masked_softmax",
         cause="where nothing is allowed everything is",
         code="""
 def masked_softmax(scores, mask):
     mask = mask | ~mask.any(dim=-1, keepdim=True)
     return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
 """,
-        fails=("empty rows",),
         behaviour="empty rows",
         case="an empty row",
         question="Your empty row sees everything. That avoids NaN, but which weights did the mask ask for?",
     ),
     Mistake(
         id="softmax-nan-gradient",
-        function="masked_softmax",
         cause="NaN is replaced after softmax, and comes back with the gradient",
         code="""
 def masked_softmax(scores, mask):
@@ -676,7 +553,6 @@ def masked_softmax(scores, mask):
     weights = exponentials / exponentials.sum(dim=-1, keepdim=True)
     return weights.nan_to_num(0.0)
 """,
-        fails=("empty rows",),
         behaviour="empty rows",
         case="an empty row",
         question=(
@@ -686,7 +562,6 @@ def masked_softmax(scores, mask):
     ),
     Mistake(
         id="softmax-detached",
-        function="masked_softmax",
         cause="the weights leave PyTorch, and no gradient can flow",
         code="""
 import numpy as np
@@ -699,7 +574,6 @@ def masked_softmax(scores, mask):
     sums = exponentials.sum(axis=-1, keepdims=True)
     return torch.from_numpy(exponentials / np.where(sums == 0, 1.0, sums))
 """,
-        fails=("empty rows",),
         behaviour="empty rows",
         case="an empty row",
         question="No gradient flows from the result back to the inputs",
@@ -711,8 +585,6 @@ def masked_softmax(scores, mask):
         code="""
 from course_lib.torch_attention import masked_softmax
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="chapter 4",
         question=(
             "it calls course_lib.torch_attention.masked_softmax; this exercise is to write that yourself"
@@ -720,7 +592,6 @@ from course_lib.torch_attention import masked_softmax
     ),
     Mistake(
         id="softmax-no-mask-when-nothing-is-allowed",
-        function="masked_softmax",
         cause="a mask that allows nothing is taken for no mask",
         code="""
 def masked_softmax(scores, mask):
@@ -730,26 +601,28 @@ def masked_softmax(scores, mask):
     harmless = scores.masked_fill(~mask, -torch.inf).masked_fill(empty, 0.0)
     return harmless.softmax(dim=-1).masked_fill(~mask, 0.0)
 """,
-        fails=("empty rows",),
         behaviour="empty rows",
         case="nothing allowed at all",
         question="The weight of a hidden key must be 0",
     ),
     Mistake(
         id="attention-not-scaled",
-        function="masked_attention",
         cause="the scores are not scaled",
         code=Edit(RIGHT_ATTENTION, " / math.sqrt(K.shape[-1])", ""),
-        fails=THREE,
-        behaviour="ordinary",
         case="a mask",
         question=(
             "Your scores go into softmax as they are. What does the formula of chapter 2 do to them first?"
         ),
     ),
     Mistake(
+        id="attention-root-of-value-width",
+        cause="divided by the root of the values' width",
+        code=Edit(RIGHT_ATTENTION, "K.shape[-1]", "V.shape[-1]"),
+        case="a mask",
+        question="Your scores are divided by the root of the values' width. Do values take part in a score?",
+    ),
+    Mistake(
         id="attention-scaled-after-mask",
-        function="masked_attention",
         cause="the weights are scaled",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -757,36 +630,28 @@ def masked_attention(Q, K, V, mask=None):
     weights = masked_softmax(Q @ K.mT, mask) / math.sqrt(K.shape[-1])
     return weights @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="no mask",
         question="Your weights are divided by the root of the width. Is it weights that the formula divides?",
     ),
     Mistake(
         id="attention-mask-needed",
-        function="masked_attention",
         cause="the mask has no default",
         code="""
 def masked_attention(Q, K, V, mask):
     weights = masked_softmax(Q @ K.mT / math.sqrt(Q.shape[-1]), mask)
     return weights @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="no mask",
         question="missing a required argument: 'mask'",
     ),
     Mistake(
         id="attention-none-is-not-checked",
-        function="masked_attention",
         cause="None is passed on as a mask",
         code="""
 def masked_attention(Q, K, V, mask=None):
     weights = masked_softmax(Q @ K.mT / math.sqrt(Q.shape[-1]), mask)
     return weights @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="no mask",
         question=(
             "Without a mask yours hands None on. Which mask allows every pair, or which function needs none?"
@@ -794,7 +659,6 @@ def masked_attention(Q, K, V, mask=None):
     ),
     Mistake(
         id="attention-square-mask-by-default",
-        function="masked_attention",
         cause="the mask of all True has as many columns as queries",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -803,8 +667,6 @@ def masked_attention(Q, K, V, mask=None):
     weights = masked_softmax(Q @ K.mT / math.sqrt(Q.shape[-1]), mask)
     return weights @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="no mask",
         question=(
             "Your mask for “no mask” has as many columns as there are queries. What do its columns count?"
@@ -812,7 +674,6 @@ def masked_attention(Q, K, V, mask=None):
     ),
     Mistake(
         id="attention-always-causal",
-        function="masked_attention",
         cause="a causal mask is added to every mask",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -821,14 +682,11 @@ def masked_attention(Q, K, V, mask=None):
     weights = masked_softmax(Q @ K.mT / math.sqrt(Q.shape[-1]), mask)
     return weights @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="no mask",
         question="Without a mask your queries still do not see later keys. Who decides here what is hidden?",
     ),
     Mistake(
         id="attention-or-for-and",
-        function="masked_attention",
         cause="the mask and a causal one are joined by or",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -837,8 +695,6 @@ def masked_attention(Q, K, V, mask=None):
     weights = masked_softmax(Q @ K.mT / math.sqrt(Q.shape[-1]), mask)
     return weights @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="a mask",
         question=(
             "Your queries see more than the mask allows. Which word joins two masks that must both hold?"
@@ -846,7 +702,6 @@ def masked_attention(Q, K, V, mask=None):
     ),
     Mistake(
         id="attention-mask-on-scores-as-product",
-        function="masked_attention",
         cause="scores are multiplied by the mask",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -856,14 +711,11 @@ def masked_attention(Q, K, V, mask=None):
     weights = scores.softmax(dim=-1)
     return weights @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="a mask",
         question="Your hidden keys have a score of 0. How much does exp(0) add to the sum?",
     ),
     Mistake(
         id="attention-values-set-to-zero",
-        function="masked_attention",
         cause="hidden values are set to zero, and their weights stay",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -872,8 +724,6 @@ def masked_attention(Q, K, V, mask=None):
         return weights @ V, weights
     return (weights * mask) @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="a mask",
         question=(
             "Your output leaves hidden values out, and your weights are those without a mask. Who hides "
@@ -882,7 +732,6 @@ def masked_attention(Q, K, V, mask=None):
     ),
     Mistake(
         id="attention-mask-for-weights-only",
-        function="masked_attention",
         cause="the output is computed before the mask",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -893,28 +742,20 @@ def masked_attention(Q, K, V, mask=None):
         weights = masked_softmax(scores, mask)
     return output, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="a mask",
         question="Your weights are right, and your output is made with others. Which weights does it use?",
     ),
     Mistake(
         id="attention-inverted",
-        function="masked_attention",
         cause="True is taken for hidden",
         code=Edit(RIGHT_ATTENTION, "else mask", "else ~mask"),
-        fails=THREE,
-        behaviour="ordinary",
         case="a mask",
         question="Your queries see just what the mask hides. What does True mean in this course?",
     ),
     Mistake(
         id="attention-weights-first",
-        function="masked_attention",
         cause="weights are returned before the output",
         code=Edit(RIGHT_ATTENTION, "weights @ V, weights", "weights, weights @ V"),
-        fails=THREE,
-        behaviour="ordinary",
         case="a mask",
         question=(
             "Your weights stand where the output belongs. In which order does the signature return the two?"
@@ -922,7 +763,6 @@ def masked_attention(Q, K, V, mask=None):
     ),
     Mistake(
         id="attention-transpose-of-a-batch",
-        function="masked_attention",
         cause="K.T reverses all axes of a batch",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -931,7 +771,6 @@ def masked_attention(Q, K, V, mask=None):
     weights = masked_softmax(Q @ turned / math.sqrt(Q.shape[-1]), mask)
     return weights @ V, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a mask for each table",
         question=(
@@ -940,7 +779,6 @@ def masked_attention(Q, K, V, mask=None):
     ),
     Mistake(
         id="attention-no-axis-for-a-batch",
-        function="masked_attention",
         cause="a mask (B, 1, M) loses its axis for queries",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -949,7 +787,6 @@ def masked_attention(Q, K, V, mask=None):
     weights = masked_softmax(Q @ K.mT / math.sqrt(Q.shape[-1]), mask)
     return weights @ V, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="padding",
         question=(
@@ -959,7 +796,6 @@ def masked_attention(Q, K, V, mask=None):
     ),
     Mistake(
         id="attention-padding-hides-queries",
-        function="masked_attention",
         cause="queries at padded places are emptied, too",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -969,7 +805,6 @@ def masked_attention(Q, K, V, mask=None):
     weights = masked_softmax(Q @ K.mT / math.sqrt(Q.shape[-1]), mask)
     return weights @ V, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="padding, all sizes equal",
         question=(
@@ -979,7 +814,6 @@ def masked_attention(Q, K, V, mask=None):
     ),
     Mistake(
         id="attention-queries-in-place",
-        function="masked_attention",
         cause="the queries are scaled in place",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -988,14 +822,12 @@ def masked_attention(Q, K, V, mask=None):
     weights = masked_softmax(Q @ K.mT, mask)
     return weights @ V, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="padding",
         question="Your function changes its input Q",
     ),
     Mistake(
         id="attention-uniform-empty-rows",
-        function="masked_attention",
         cause="its own softmax gives an empty row equal weights",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -1005,7 +837,6 @@ def masked_attention(Q, K, V, mask=None):
     weights = scores.softmax(dim=-1)
     return weights @ V, weights
 """,
-        fails=("empty rows",),
         behaviour="empty rows",
         case="an empty row",
         question=(
@@ -1015,7 +846,6 @@ def masked_attention(Q, K, V, mask=None):
     ),
     Mistake(
         id="attention-nan-on-empty-rows",
-        function="masked_attention",
         cause="its own softmax has nothing to divide by in an empty row",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -1025,7 +855,6 @@ def masked_attention(Q, K, V, mask=None):
     weights = scores.softmax(dim=-1)
     return weights @ V, weights
 """,
-        fails=("empty rows",),
         behaviour="empty rows",
         case="an empty row",
         question=(
@@ -1034,7 +863,6 @@ def masked_attention(Q, K, V, mask=None):
     ),
     Mistake(
         id="attention-nan-gradient",
-        function="masked_attention",
         cause="NaN is replaced in the weights, and comes back with the gradient",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -1044,7 +872,6 @@ def masked_attention(Q, K, V, mask=None):
     weights = scores.softmax(dim=-1).nan_to_num(0.0)
     return weights @ V, weights
 """,
-        fails=("empty rows",),
         behaviour="empty rows",
         case="an empty row",
         question=(
@@ -1054,7 +881,6 @@ def masked_attention(Q, K, V, mask=None):
     ),
     Mistake(
         id="attention-no-mask-when-nothing-is-allowed",
-        function="masked_attention",
         cause="a mask that allows nothing is taken for no mask",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -1065,14 +891,12 @@ def masked_attention(Q, K, V, mask=None):
         weights = masked_softmax(scores, mask)
     return weights @ V, weights
 """,
-        fails=("empty rows",),
         behaviour="empty rows",
         case="nothing allowed at all",
         question="The weight of a hidden key must be 0",
     ),
     Mistake(
         id="attention-torch-library",
-        function="masked_attention",
         cause="PyTorch's attention is called",
         code="""
 def masked_attention(Q, K, V, mask=None):
@@ -1080,8 +904,6 @@ def masked_attention(Q, K, V, mask=None):
     mask = torch.ones(1, 1, dtype=torch.bool) if mask is None else mask
     return output, masked_softmax(Q @ K.mT / math.sqrt(Q.shape[-1]), mask)
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="no mask",
         question=(
             "it calls torch.nn.functional.scaled_dot_product_attention; this exercise is to write that "
@@ -1090,7 +912,6 @@ def masked_attention(Q, K, V, mask=None):
     ),
     Mistake(
         id="future-compares-shapes",
-        function="sees_future",
         cause="shapes are compared, not values",
         code="""
 def sees_future(layer, X):
@@ -1098,8 +919,6 @@ def sees_future(layer, X):
     changed[:, -1] = 0.0
     return layer(changed).shape != layer(X).shape
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="attention without a mask",
         question=(
             "Here every row sees every row, and yours says no. Which change do you make, and what of the "
@@ -1108,7 +927,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-tiny-change",
-        function="sees_future",
         cause="the change is lost in rounding",
         code="""
 def sees_future(layer, X):
@@ -1120,8 +938,6 @@ def sees_future(layer, X):
             return True
     return False
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="attention without a mask",
         question=(
             "Here every row sees every row, and yours says no. Which change do you make, and what of the "
@@ -1130,7 +946,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-shuffled",
-        function="sees_future",
         cause="later rows only change places, which attention does not notice",
         code="""
 def sees_future(layer, X):
@@ -1141,8 +956,6 @@ def sees_future(layer, X):
             return True
     return False
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="attention without a mask",
         question=(
             "Here every row sees every row, and yours says no. Which change do you make, and what of the "
@@ -1151,7 +964,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-own-row-counts",
-        function="sees_future",
         cause="the changed row itself is compared, too",
         code="""
 def sees_future(layer, X):
@@ -1159,8 +971,6 @@ def sees_future(layer, X):
     changed[:, -1] = torch.randn(X.shape[-1])
     return not torch.allclose(layer(changed), layer(X), atol=1e-5)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="each row by itself",
         question=(
             "Here each row depends on itself alone, and yours says yes. Which rows do you change, and "
@@ -1169,14 +979,11 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-all-rows-changed",
-        function="sees_future",
         cause="the comparison is with a wholly different input",
         code="""
 def sees_future(layer, X):
     return bool((layer(torch.randn(X.shape)) - layer(X))[:, :-1].abs().max() > 1e-4)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="each row by itself",
         question=(
             "Here each row depends on itself alone, and yours says yes. Which rows do you change, and "
@@ -1185,7 +992,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-first-row-changed",
-        function="sees_future",
         cause="the first row is changed, and later ones are watched: that is the past",
         code="""
 def sees_future(layer, X):
@@ -1193,8 +999,6 @@ def sees_future(layer, X):
     changed[:, 0] = torch.randn(X.shape[-1])
     return not torch.allclose(layer(changed)[:, 1:], layer(X)[:, 1:], atol=1e-5)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="running sum",
         question=(
             "Here later rows depend on earlier ones. Is that the future? Which of the two do you change, "
@@ -1203,7 +1007,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-nan",
-        function="sees_future",
         cause="NaN is written into later rows, and 0 times NaN is NaN",
         code="""
 def sees_future(layer, X):
@@ -1214,14 +1017,11 @@ def sees_future(layer, X):
             return True
     return False
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="causal attention",
         question="Here the weights of later rows are 0, and yours says yes. Which number, times 0, is not 0?",
     ),
     Mistake(
         id="future-last-row-only",
-        function="sees_future",
         cause="only the last row is ever changed",
         code="""
 def sees_future(layer, X):
@@ -1229,8 +1029,6 @@ def sees_future(layer, X):
     changed[:, -1] = torch.randn(X.shape[0], X.shape[-1])
     return not torch.allclose(layer(changed)[:, :-1], layer(X)[:, :-1], atol=1e-5)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="one wrong place in the mask",
         question=(
             "Only one row sees a later one here; they are neither the first nor the last. Which rows do "
@@ -1239,7 +1037,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-first-row-watched",
-        function="sees_future",
         cause="only the first row of the output is watched",
         code="""
 def sees_future(layer, X):
@@ -1247,8 +1044,6 @@ def sees_future(layer, X):
     changed[:, 1:] = torch.randn(X[:, 1:].shape)
     return not torch.allclose(layer(changed)[:, 0], layer(X)[:, 0], atol=1e-5)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="one wrong place in the mask",
         question=(
             "Only one row sees a later one here; they are neither the first nor the last. Which rows do "
@@ -1257,7 +1052,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-neighbours-only",
-        function="sees_future",
         cause="only the row right before the changed one is watched",
         code="""
 def sees_future(layer, X):
@@ -1269,8 +1063,6 @@ def sees_future(layer, X):
             return True
     return False
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="the first row sees the last",
         question=(
             "Here the first row sees the last, and nothing in between. Do you go through all rows, and "
@@ -1279,7 +1071,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-returns-in-the-loop",
-        function="sees_future",
         cause="return stands in the loop, so only the first change is made",
         code="""
 def sees_future(layer, X):
@@ -1292,8 +1083,6 @@ def sees_future(layer, X):
         return False
     return False
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="the first row sees the last",
         question=(
             "Here the first row sees the last, and nothing in between. Do you go through all rows, and "
@@ -1302,7 +1091,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-every-row-must-see-it",
-        function="sees_future",
         cause="all for any: every row would have to see the future",
         code="""
 def sees_future(layer, X):
@@ -1313,8 +1101,6 @@ def sees_future(layer, X):
         seen.append(bool((layer(changed) - before)[:, :j].abs().max() > 1e-4))
     return bool(seen) and all(seen)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="the first row sees the last",
         question=(
             "Here the first row sees the last, and nothing in between. Do you go through all rows, and "
@@ -1323,7 +1109,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-first-text-only",
-        function="sees_future",
         cause="only the first text of the batch is watched",
         code="""
 def sees_future(layer, X):
@@ -1335,14 +1120,11 @@ def sees_future(layer, X):
             return True
     return False
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="no mask for one text of the batch",
         question="Here only one text of the batch sees its future. Which texts do you watch?",
     ),
     Mistake(
         id="future-constant-added",
-        function="sees_future",
         cause="a constant is added to a row, which a normalised row does not feel",
         code="""
 def sees_future(layer, X):
@@ -1354,8 +1136,6 @@ def sees_future(layer, X):
             return True
     return False
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="rows normalised one by one, no mask",
         question=(
             "This layer brings each row to mean 0 and variance 1 first. What is then left of the change "
@@ -1364,7 +1144,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-row-doubled",
-        function="sees_future",
         cause="a row is doubled, which a normalised row does not feel",
         code="""
 def sees_future(layer, X):
@@ -1376,8 +1155,6 @@ def sees_future(layer, X):
             return True
     return False
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="rows normalised one by one, no mask",
         question=(
             "This layer brings each row to mean 0 and variance 1 first. What is then left of the change "
@@ -1386,7 +1163,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-coarse-comparison",
-        function="sees_future",
         cause="small movements are taken for none",
         code="""
 def sees_future(layer, X):
@@ -1398,8 +1174,6 @@ def sees_future(layer, X):
             return True
     return False
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="a faint trace of the next row",
         question=(
             "Here earlier rows move by a hundredth only. From which size on does yours take a movement "
@@ -1408,7 +1182,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-returns-the-movement",
-        function="sees_future",
         cause="the size of the movement is returned",
         code="""
 def sees_future(layer, X):
@@ -1419,14 +1192,11 @@ def sees_future(layer, X):
         largest = max(largest, float((layer(changed) - before)[:, :j].abs().max()))
     return largest
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="each row by itself",
         question="Return answer as True or False, not a number",
     ),
     Mistake(
         id="future-shorter-texts",
-        function="sees_future",
         cause="the layer is called with texts that are cut off",
         code="""
 def sees_future(layer, X):
@@ -1436,8 +1206,6 @@ def sees_future(layer, X):
             return True
     return False
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="causal attention",
         question=(
             "This layer is made for texts of one length, and yours calls it with a shorter one. How else "
@@ -1446,7 +1214,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-input-in-place",
-        function="sees_future",
         cause="X itself is changed",
         code="""
 def sees_future(layer, X):
@@ -1461,14 +1228,12 @@ def sees_future(layer, X):
         layer.train()
     return leaks
 """,
-        fails=("any input",),
         behaviour="any input",
         case="two rows, no mask",
         question="Your function changes its input X",
     ),
     Mistake(
         id="future-dropout-in-training",
-        function="sees_future",
         cause="a module with dropout is left in training mode while it is compared",
         code="""
 def sees_future(layer, X):
@@ -1480,7 +1245,6 @@ def sees_future(layer, X):
             return True
     return False
 """,
-        fails=("any input",),
         behaviour="any input",
         case="dropout, causal attention",
         question=(
@@ -1489,7 +1253,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-mode-not-restored",
-        function="sees_future",
         cause="the module stays in evaluation mode",
         code="""
 def sees_future(layer, X):
@@ -1503,7 +1266,6 @@ def sees_future(layer, X):
             return True
     return False
 """,
-        fails=("any input",),
         behaviour="any input",
         case="dropout, causal attention",
         question=(
@@ -1513,7 +1275,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-always-training-afterwards",
-        function="sees_future",
         cause="the module goes to training mode, in whichever mode it came",
         code="""
 def sees_future(layer, X):
@@ -1529,7 +1290,6 @@ def sees_future(layer, X):
         layer.train()
     return leaks
 """,
-        fails=("any input",),
         behaviour="any input",
         case="evaluation mode, causal attention",
         question=(
@@ -1539,7 +1299,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-rounding-counts",
-        function="sees_future",
         cause="outputs are compared to the last bit, so that rounding counts as a dependence",
         code="""
 def sees_future(layer, X):
@@ -1555,7 +1314,6 @@ def sees_future(layer, X):
         layer.train()
     return leaks
 """,
-        fails=("any input",),
         behaviour="any input",
         case="only rounding from later rows",
         question=(
@@ -1565,7 +1323,6 @@ def sees_future(layer, X):
     ),
     Mistake(
         id="future-one-row-crashes",
-        function="sees_future",
         cause="with one row there are no earlier rows whose largest movement could be found",
         code="""
 def sees_future(layer, X):
@@ -1581,7 +1338,6 @@ def sees_future(layer, X):
         layer.train()
     return bool(max(moved) > 1e-4)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="one row",
         question=(

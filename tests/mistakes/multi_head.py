@@ -2,14 +2,6 @@
 
 from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, changed, versions
 
-# What a part loses when it is wrong on ordinary input: every behaviour.
-SPLIT = ("ordinary", "any input", "refuses")
-JOIN = ("ordinary", "any input")
-ATTENTION = ("ordinary", "masks", "any input")
-MODULE = ("ordinary", "training", "refuses")
-COUNT = ("ordinary", "refuses")
-BOTH_LENGTHS = ("ordinary", "two lengths")
-
 RIGHT_ATTENTION = """
 def multi_head_attention(X, W_q, W_k, W_v, W_o, num_heads, mask=None):
     Q, K, V = (split_heads(X @ W, num_heads) for W in (W_q, W_k, W_v))
@@ -46,7 +38,6 @@ class MultiHeadAttention(nn.Module):
 SPLITS = (
     Mistake(
         id="split-without-transpose",
-        function="split_heads",
         cause="the shape is asked for at once, so tokens and heads are mixed up",
         code="""
 def split_heads(X, num_heads):
@@ -55,8 +46,6 @@ def split_heads(X, num_heads):
         raise ValueError("num_heads must divide D")
     return X.reshape(B, num_heads, L, D // num_heads)
 """,
-        fails=SPLIT,
-        behaviour="ordinary",
         case="numbers that tell their place",
         question=(
             "Look at head 0: its second row is the second piece of token 0. Into which two axes does D "
@@ -65,7 +54,6 @@ def split_heads(X, num_heads):
     ),
     Mistake(
         id="split-transpose-before",
-        function="split_heads",
         cause="tokens and columns change places first, then the shape is forced",
         code="""
 def split_heads(X, num_heads):
@@ -74,8 +62,6 @@ def split_heads(X, num_heads):
         raise ValueError("num_heads must divide D")
     return X.transpose(1, 2).reshape(B, num_heads, L, D // num_heads)
 """,
-        fails=SPLIT,
-        behaviour="ordinary",
         case="numbers that tell their place",
         question=(
             "Look at a row of head 0: it mixes tokens. Which two axes does your transpose exchange, and "
@@ -84,7 +70,6 @@ def split_heads(X, num_heads):
     ),
     Mistake(
         id="split-interleaved",
-        function="split_heads",
         cause="head h gets every H-th column",
         code="""
 def split_heads(X, num_heads):
@@ -93,8 +78,6 @@ def split_heads(X, num_heads):
         raise ValueError("num_heads must divide D")
     return X.reshape(B, L, D // num_heads, num_heads).permute(0, 3, 1, 2)
 """,
-        fails=SPLIT,
-        behaviour="ordinary",
         case="numbers that tell their place",
         question=(
             "Your columns are dealt out to the heads like cards, one each in turn. Which columns does the "
@@ -103,7 +86,6 @@ def split_heads(X, num_heads):
     ),
     Mistake(
         id="split-heads-after-tokens",
-        function="split_heads",
         cause="heads and tokens do not change places",
         code="""
 def split_heads(X, num_heads):
@@ -112,14 +94,11 @@ def split_heads(X, num_heads):
         raise ValueError("num_heads must divide D")
     return X.reshape(B, L, num_heads, D // num_heads)
 """,
-        fails=SPLIT,
-        behaviour="ordinary",
         case="random numbers",
         question="Each row is cut well. What stands between B and the rows of a head?",
     ),
     Mistake(
         id="split-columns-before-tokens",
-        function="split_heads",
         cause="the last two axes are exchanged",
         code="""
 def split_heads(X, num_heads):
@@ -128,14 +107,11 @@ def split_heads(X, num_heads):
         raise ValueError("num_heads must divide D")
     return X.reshape(B, L, num_heads, D // num_heads).permute(0, 2, 3, 1)
 """,
-        fails=SPLIT,
-        behaviour="ordinary",
         case="random numbers",
         question="In your heads, columns stand before tokens. Are tokens rows or columns of a table?",
     ),
     Mistake(
         id="split-heads-in-front",
-        function="split_heads",
         cause="the heads stand before the batch",
         code="""
 def split_heads(X, num_heads):
@@ -143,14 +119,11 @@ def split_heads(X, num_heads):
         raise ValueError("num_heads must divide D")
     return torch.stack(X.chunk(num_heads, dim=-1))
 """,
-        fails=SPLIT,
-        behaviour="ordinary",
         case="random numbers",
         question="Your pieces are right, and stacked in front of the batch. Which axis should the heads be?",
     ),
     Mistake(
         id="split-number-for-width",
-        function="split_heads",
         cause="num_heads is taken for the width of a head",
         code="""
 def split_heads(X, num_heads):
@@ -159,14 +132,11 @@ def split_heads(X, num_heads):
         raise ValueError("num_heads must divide D")
     return X.reshape(B, L, D // num_heads, num_heads).transpose(1, 2)
 """,
-        fails=SPLIT,
-        behaviour="ordinary",
         case="random numbers",
         question="Your heads are `num_heads` columns wide. Is that the number of heads, or the width of one?",
     ),
     Mistake(
         id="split-no-batch",
-        function="split_heads",
         cause="only the first text is split",
         code="""
 def split_heads(X, num_heads):
@@ -175,14 +145,11 @@ def split_heads(X, num_heads):
         raise ValueError("num_heads must divide D")
     return X[0].reshape(L, num_heads, D // num_heads).transpose(0, 1)
 """,
-        fails=SPLIT,
-        behaviour="ordinary",
         case="random numbers",
         question="These are the heads of the first text. Where are the other texts of the batch?",
     ),
     Mistake(
         id="split-squeezed",
-        function="split_heads",
         cause="axes of length 1 are dropped",
         code="""
 def split_heads(X, num_heads):
@@ -191,21 +158,18 @@ def split_heads(X, num_heads):
         raise ValueError("num_heads must divide D")
     return X.reshape(B, L, num_heads, D // num_heads).transpose(1, 2).squeeze()
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a batch of one",
         question="An axis of length 1 is gone. Which step drops it, and would the next function miss it?",
     ),
     Mistake(
         id="split-pytorch-complains",
-        function="split_heads",
         cause="an indivisible width is left to reshape, which raises another error",
         code="""
 def split_heads(X, num_heads):
     B, L, D = X.shape
     return X.reshape(B, L, num_heads, D // num_heads).transpose(1, 2)
 """,
-        fails=("refuses",),
         behaviour="refuses",
         case="one column too many",
         question=(
@@ -214,7 +178,6 @@ def split_heads(X, num_heads):
     ),
     *versions(
         id="split-indivisible-let-through",
-        function="split_heads",
         cause="some numbers of heads that do not divide D are let through",
         of={
             "all, and columns dropped": (
@@ -249,12 +212,10 @@ def split_heads(X, num_heads):
                 "it must raise ValueError; yours returned a PyTorch tensor",
             ),
         },
-        fails=("refuses",),
         behaviour="refuses",
     ),
     Mistake(
         id="split-assert",
-        function="split_heads",
         cause="an assert instead of a ValueError",
         code="""
 def split_heads(X, num_heads):
@@ -262,7 +223,6 @@ def split_heads(X, num_heads):
     assert D % num_heads == 0, "num_heads must divide D"
     return X.reshape(B, L, num_heads, D // num_heads).transpose(1, 2)
 """,
-        fails=("refuses",),
         behaviour="refuses",
         case="one column too many",
         question="You look at the right thing. Which kind of error does the statement ask for?",
@@ -272,15 +232,12 @@ def split_heads(X, num_heads):
 JOINS = (
     Mistake(
         id="join-without-transpose",
-        function="join_heads",
         cause="the shape is asked for at once, so tokens and heads are mixed up",
         code="""
 def join_heads(X):
     B, H, L, W = X.shape
     return X.reshape(B, L, H * W)
 """,
-        fails=JOIN,
-        behaviour="ordinary",
         case="numbers that tell their place",
         question=(
             "Look at row 0: it holds two tokens of head 0. Which two axes must stand side by side before "
@@ -289,15 +246,12 @@ def join_heads(X):
     ),
     Mistake(
         id="join-interleaved",
-        function="join_heads",
         cause="columns alternate between the heads",
         code="""
 def join_heads(X):
     B, H, L, W = X.shape
     return X.permute(0, 2, 3, 1).reshape(B, L, H * W)
 """,
-        fails=JOIN,
-        behaviour="ordinary",
         case="numbers that tell their place",
         question=(
             "In your rows the heads take turns, column by column. Which of the joined axes must be the last?"
@@ -305,15 +259,12 @@ def join_heads(X):
     ),
     Mistake(
         id="join-view",
-        function="join_heads",
         cause="view after transpose",
         code="""
 def join_heads(X):
     B, H, L, W = X.shape
     return X.transpose(1, 2).view(B, L, H * W)
 """,
-        fails=JOIN,
-        behaviour="ordinary",
         case="random numbers",
         question=(
             "The axes are right. `view` never moves a number, and after a transpose some must move: what "
@@ -322,66 +273,52 @@ def join_heads(X):
     ),
     Mistake(
         id="join-not-joined",
-        function="join_heads",
         cause="axes change places, and none are joined",
         code="""
 def join_heads(X):
     return X.transpose(1, 2)
 """,
-        fails=JOIN,
-        behaviour="ordinary",
         case="random numbers",
         question="There are four axes still. Which two become one?",
     ),
     Mistake(
         id="join-added",
-        function="join_heads",
         cause="heads are added up",
         code="""
 def join_heads(X):
     return X.sum(dim=1)
 """,
-        fails=JOIN,
-        behaviour="ordinary",
         case="random numbers",
         question="Your heads are added up. How wide is a row when they stand side by side instead?",
     ),
     Mistake(
         id="join-below-each-other",
-        function="join_heads",
         cause="heads are put below each other",
         code="""
 def join_heads(X):
     return torch.cat(list(X.unbind(dim=1)), dim=1)
 """,
-        fails=JOIN,
-        behaviour="ordinary",
         case="random numbers",
         question="Your heads stand below each other, as more tokens. Along which axis must they be joined?",
     ),
     Mistake(
         id="join-tokens-and-columns",
-        function="join_heads",
         cause="tokens and columns are joined instead of heads and columns",
         code="""
 def join_heads(X):
     return X.flatten(start_dim=2)
 """,
-        fails=JOIN,
-        behaviour="ordinary",
         case="random numbers",
         question="You made one axis of tokens and columns. Which axis must not be joined with any other?",
     ),
     Mistake(
         id="join-squeezed",
-        function="join_heads",
         cause="axes of length 1 are dropped",
         code="""
 def join_heads(X):
     B, H, L, W = X.shape
     return X.transpose(1, 2).reshape(B, L, H * W).squeeze()
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a batch of one",
         question="An axis of length 1 is gone. Which step drops it, and would the next function miss it?",
@@ -391,15 +328,12 @@ def join_heads(X):
 ATTENTIONS = (
     Mistake(
         id="attention-mixed-on-the-way-in",
-        function="multi_head_attention",
         cause="reshape without transpose on the way in",
         code=Edit(
             RIGHT_ATTENTION,
             "split_heads(X @ W, num_heads)",
             "(X @ W).reshape(len(X), num_heads, X.shape[1], -1)",
         ),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question=(
             "Your weights are what comes out when queries and keys get the shape of heads at once. "
@@ -408,11 +342,8 @@ ATTENTIONS = (
     ),
     Mistake(
         id="attention-mixed-on-the-way-out",
-        function="multi_head_attention",
         cause="reshape without transpose on the way out",
         code=Edit(RIGHT_ATTENTION, "join_heads(weights @ V)", "(weights @ V).reshape(X.shape)"),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question=(
             "Your output is what comes out when the heads get the shape (B, L, D) at once. Which axes must "
@@ -421,7 +352,6 @@ ATTENTIONS = (
     ),
     Mistake(
         id="attention-mixed-both-ways",
-        function="multi_head_attention",
         cause="reshape without transpose on the way in and on the way out",
         code=changed(
             RIGHT_ATTENTION,
@@ -431,8 +361,6 @@ ATTENTIONS = (
             ),
             ("join_heads(weights @ V)", "(weights @ V).reshape(X.shape)"),
         ),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question=(
             "Your reshapes undo each other, yet between them tokens and heads are mixed up. Which tokens "
@@ -441,7 +369,6 @@ ATTENTIONS = (
     ),
     Mistake(
         id="attention-interleaved",
-        function="multi_head_attention",
         cause="head h gets every H-th column",
         code=changed(
             RIGHT_ATTENTION,
@@ -451,37 +378,28 @@ ATTENTIONS = (
             ),
             ("join_heads(weights @ V)", "(weights @ V).permute(0, 2, 3, 1).flatten(start_dim=2)"),
         ),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question=("Your heads take every H-th column. Which columns does the statement give to head 0?"),
     ),
     Mistake(
         id="attention-number-for-width",
-        function="multi_head_attention",
         cause="num_heads is taken for the width of a head",
         code=changed(
             RIGHT_ATTENTION,
             ("split_heads(X @ W, num_heads)", "split_heads(X @ W, X.shape[-1] // num_heads)"),
         ),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="Is `num_heads` the number of heads, or the width of one? Your tables of weights tell.",
     ),
     Mistake(
         id="attention-one-wide-head",
-        function="multi_head_attention",
         cause="num_heads is not used",
         code=changed(RIGHT_ATTENTION, ("split_heads(X @ W, num_heads)", "split_heads(X @ W, 1)")),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="There is one table of weights for each text. Where does `num_heads` come in?",
     ),
     *versions(
         id="attention-root-of-another",
-        function="multi_head_attention",
         cause="divided by the root of another length than a head's width",
         of={
             "width of the model": (
@@ -503,32 +421,23 @@ ATTENTIONS = (
                 ),
             ),
         },
-        fails=ATTENTION,
-        behaviour="ordinary",
     ),
     Mistake(
         id="attention-not-scaled",
-        function="multi_head_attention",
         cause="the scores are not scaled",
         code=Edit(RIGHT_ATTENTION, " / math.sqrt(Q.shape[-1])", ""),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="Your scores go into softmax as they are. What does the formula do to them first?",
     ),
     Mistake(
         id="attention-width-without-root",
-        function="multi_head_attention",
         cause="divided by the width instead of its root",
         code=changed(RIGHT_ATTENTION, ("math.sqrt(Q.shape[-1])", "Q.shape[-1]")),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="Your scores are divided by the whole width of a head. What does the formula divide by?",
     ),
     Mistake(
         id="attention-softmax-over-heads",
-        function="multi_head_attention",
         cause="softmax runs over the heads",
         code=Edit(
             RIGHT_ATTENTION,
@@ -538,8 +447,6 @@ ATTENTIONS = (
     weights = scores.softmax(dim=1)
 """,
         ),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question=(
             "Your weights sum to 1 over the heads. Who competes for a query: the keys of one head, "
@@ -548,7 +455,6 @@ ATTENTIONS = (
     ),
     Mistake(
         id="attention-softmax-over-queries",
-        function="multi_head_attention",
         cause="softmax runs over the queries",
         code=Edit(
             RIGHT_ATTENTION,
@@ -558,8 +464,6 @@ ATTENTIONS = (
     weights = scores.softmax(dim=-2)
 """,
         ),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question=(
             "Each column of your tables sums to 1. Do the keys compete for a query, or the queries for a key?"
@@ -567,7 +471,6 @@ ATTENTIONS = (
     ),
     Mistake(
         id="attention-scores-added-over-heads",
-        function="multi_head_attention",
         cause="scores are added up over the heads, which is the one wide head",
         code=changed(
             RIGHT_ATTENTION,
@@ -576,34 +479,25 @@ ATTENTIONS = (
                 "    scores = scores.sum(dim=1, keepdim=True).expand_as(scores)\n    if mask is None",
             ),
         ),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="All your heads have the same table of weights. Where do their scores come together?",
     ),
     Mistake(
         id="attention-no-mixing",
-        function="multi_head_attention",
         cause="W_o is missing",
         code=Edit(RIGHT_ATTENTION, " @ W_o", ""),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="Your output is the joined heads as they are. Where do the heads meet each other?",
     ),
     Mistake(
         id="attention-mixing-turned",
-        function="multi_head_attention",
         cause="W_o is transposed",
         code=changed(RIGHT_ATTENTION, ("@ W_o,", "@ W_o.T,")),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="Your output is what comes out when `W_o` is turned. Is it used as `X @ W`?",
     ),
     Mistake(
         id="attention-mixing-per-head",
-        function="multi_head_attention",
         cause="each head is multiplied by its own square of W_o, so the heads never meet",
         code=changed(
             RIGHT_ATTENTION,
@@ -615,18 +509,13 @@ ATTENTIONS = (
     return output, weights""",
             ),
         ),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="Each of your heads meets only its own square of `W_o`. What are the other entries for?",
     ),
     Mistake(
         id="attention-matrices-turned",
-        function="multi_head_attention",
         cause="the projections are used as nn.Linear stores them",
         code=changed(RIGHT_ATTENTION, ("split_heads(X @ W, num_heads)", "split_heads(X @ W.T, num_heads)")),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question=(
             "Your queries, keys and values come from turned matrices. How are they used here: `X @ W`, or "
@@ -635,31 +524,22 @@ ATTENTIONS = (
     ),
     Mistake(
         id="attention-same-projection-twice",
-        function="multi_head_attention",
         cause="W_q makes the keys, too",
         code=changed(RIGHT_ATTENTION, ("in (W_q, W_k, W_v)", "in (W_q, W_q, W_v)")),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="Your queries and keys come from the same matrix. Which of the four do you never use?",
     ),
     Mistake(
         id="attention-keys-as-values",
-        function="multi_head_attention",
         cause="the weighted sum is of keys",
         code=changed(RIGHT_ATTENTION, ("weights @ V", "weights @ K")),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="Your weights are right, and your output is a mixture of keys. What does a token hand over?",
     ),
     Mistake(
         id="attention-keys-not-turned",
-        function="multi_head_attention",
         cause="heads and tokens of the keys change places, instead of tokens and columns",
         code=changed(RIGHT_ATTENTION, ("K.transpose(-2, -1)", "K.transpose(1, 2)")),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question=(
             "`K` has four axes now. Which two must change places so that the columns of a query meet "
@@ -668,27 +548,20 @@ ATTENTIONS = (
     ),
     Mistake(
         id="attention-mean-of-weights",
-        function="multi_head_attention",
         cause="weights are averaged over the heads",
         code=changed(RIGHT_ATTENTION, ("@ W_o, weights", "@ W_o, weights.mean(dim=1)")),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="Your weights are averaged over the heads. How many tables does the statement ask for?",
     ),
     Mistake(
         id="attention-output-only",
-        function="multi_head_attention",
         cause="the weights are not returned",
         code=changed(RIGHT_ATTENTION, ("@ W_o, weights", "@ W_o")),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="Return 2 values, (output, weights)",
     ),
     Mistake(
         id="attention-order",
-        function="multi_head_attention",
         cause="weights are returned before the output",
         code=changed(
             RIGHT_ATTENTION,
@@ -697,37 +570,28 @@ ATTENTIONS = (
                 "return weights, join_heads(weights @ V) @ W_o",
             ),
         ),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="Your two values have changed places. Which one does the signature name first?",
     ),
     Mistake(
         id="attention-mask-required",
-        function="multi_head_attention",
         cause="the mask has no default",
         code=changed(RIGHT_ATTENTION, ("mask=None", "mask")),
-        fails=ATTENTION,
-        behaviour="ordinary",
         case="a batch",
         question="missing a required argument: 'mask'",
     ),
     Mistake(
         id="attention-mask-ignored",
-        function="multi_head_attention",
         cause="the mask is not used",
         code=changed(RIGHT_ATTENTION, ("if mask is None", "if True")),
-        fails=("masks",),
         behaviour="masks",
         case="a causal mask",
         question="Your weights are those without a mask. Where does `mask` come in?",
     ),
     Mistake(
         id="attention-mask-without-head-axis",
-        function="multi_head_attention",
         cause="the mask of each text has no axis for the heads",
         code=changed(RIGHT_ATTENTION, ("mask[..., None, :, :]", "mask")),
-        fails=("masks",),
         behaviour="masks",
         case="a mask for each text",
         question=(
@@ -737,10 +601,8 @@ ATTENTIONS = (
     ),
     Mistake(
         id="attention-mask-axis-for-three-only",
-        function="multi_head_attention",
         cause="the axis for the heads is put at place 1, which is wrong for a mask (L, L)",
         code=changed(RIGHT_ATTENTION, ("mask[..., None, :, :]", "mask.unsqueeze(1)")),
-        fails=("masks",),
         behaviour="masks",
         case="a causal mask",
         question=(
@@ -750,37 +612,30 @@ ATTENTIONS = (
     ),
     Mistake(
         id="attention-mask-upside-down",
-        function="multi_head_attention",
         cause="True is taken to mean hidden",
         code=changed(RIGHT_ATTENTION, ("mask[..., None, :, :]", "~mask[..., None, :, :]")),
-        fails=("masks",),
         behaviour="masks",
         case="a causal mask",
         question="Your tokens attend to what the mask hides. What does True mean here?",
     ),
     Mistake(
         id="attention-mask-turned",
-        function="multi_head_attention",
         cause="queries and keys of the mask are exchanged",
         code=changed(RIGHT_ATTENTION, ("mask[..., None, :, :]", "mask[..., None, :, :].transpose(-2, -1)")),
-        fails=("masks",),
         behaviour="masks",
         case="a causal mask",
         question="Your mask is turned: its rows have become keys. What are its rows?",
     ),
     Mistake(
         id="attention-mask-of-the-first-text",
-        function="multi_head_attention",
         cause="all texts get the mask of the first",
         code=changed(RIGHT_ATTENTION, ("mask[..., None, :, :]", "mask if mask.ndim == 2 else mask[0]")),
-        fails=("masks",),
         behaviour="masks",
         case="a mask for each text",
         question="All your texts use the mask of text 0. Which axis of the mask tells texts apart?",
     ),
     Mistake(
         id="attention-mask-after-softmax",
-        function="multi_head_attention",
         cause="weights are multiplied by the mask",
         code=changed(
             RIGHT_ATTENTION,
@@ -789,7 +644,6 @@ ATTENTIONS = (
                 "scores.softmax(dim=-1) * mask[..., None, :, :]",
             ),
         ),
-        fails=("masks",),
         behaviour="masks",
         case="a causal mask",
         question=(
@@ -799,7 +653,6 @@ ATTENTIONS = (
     ),
     Mistake(
         id="attention-mask-score-zero",
-        function="multi_head_attention",
         cause="hidden scores become 0",
         code=changed(
             RIGHT_ATTENTION,
@@ -808,14 +661,12 @@ ATTENTIONS = (
                 "scores.masked_fill(~mask[..., None, :, :], 0.0).softmax(dim=-1)",
             ),
         ),
-        fails=("masks",),
         behaviour="masks",
         case="a causal mask",
         question="Your hidden scores are 0. What does softmax give to a score of 0?",
     ),
     Mistake(
         id="attention-mask-changed",
-        function="multi_head_attention",
         cause="the caller's mask is negated in place",
         code=changed(
             RIGHT_ATTENTION,
@@ -824,14 +675,12 @@ ATTENTIONS = (
                 "scores.masked_fill(mask.logical_not_()[..., None, :, :], -1e9).softmax(dim=-1)",
             ),
         ),
-        fails=("masks",),
         behaviour="masks",
         case="a causal mask",
         question="Your function changes its input mask",
     ),
     Mistake(
         id="attention-matrix-scaled-in-place",
-        function="multi_head_attention",
         cause="the scale is put into the caller's W_q",
         code=changed(
             RIGHT_ATTENTION,
@@ -845,17 +694,14 @@ ATTENTIONS = (
     ),
     Mistake(
         id="attention-squeezed",
-        function="multi_head_attention",
         cause="axes of length 1 are dropped from the weights",
         code=changed(RIGHT_ATTENTION, ("@ W_o, weights", "@ W_o, weights.squeeze()")),
-        fails=("any input",),
         behaviour="any input",
         case="a batch of one",
         question="An axis of length 1 is gone. Which step drops it?",
     ),
     Mistake(
         id="attention-softmax-without-maximum",
-        function="multi_head_attention",
         cause="an own softmax divides infinity by infinity, as nothing is subtracted before exp",
         code="""
 def multi_head_attention(X, W_q, W_k, W_v, W_o, num_heads, mask=None):
@@ -873,7 +719,6 @@ def multi_head_attention(X, W_q, W_k, W_v, W_o, num_heads, mask=None):
     ),
     Mistake(
         id="attention-hidden-scores-of-minus-30",
-        function="multi_head_attention",
         cause="hidden scores become -30, which is more than an allowed score may be",
         code=changed(
             RIGHT_ATTENTION,
@@ -882,7 +727,6 @@ def multi_head_attention(X, W_q, W_k, W_v, W_o, num_heads, mask=None):
                 "weights = scores.masked_fill(~mask[..., None, :, :], -30.0).softmax(dim=-1)",
             ),
         ),
-        fails=("masks",),
         behaviour="masks",
         case="a causal mask, large scores",
         question=(
@@ -895,17 +739,13 @@ def multi_head_attention(X, W_q, W_k, W_v, W_o, num_heads, mask=None):
 MODULES = (
     Mistake(
         id="module-bias",
-        function="MultiHeadAttention",
         cause="the linear layers have biases",
         code=changed(RIGHT_MODULE, (", bias=False", "")),
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question="Four parameters too many. What does `nn.Linear` add to a product unless told not to?",
     ),
     Mistake(
         id="module-other-names",
-        function="MultiHeadAttention",
         cause="the layers have other names",
         code=changed(
             RIGHT_MODULE,
@@ -914,8 +754,6 @@ MODULES = (
             ("self.W_v", "self.v_proj"),
             ("self.W_o", "self.out_proj"),
         ),
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question=(
             "Its parameters must be W_k.weight, W_o.weight, W_q.weight, W_v.weight; yours are k_proj.weight"
@@ -923,15 +761,12 @@ MODULES = (
     ),
     Mistake(
         id="module-plain-parameters",
-        function="MultiHeadAttention",
         cause="matrices are parameters, not linear layers",
         code=changed(
             RIGHT_MODULE,
             ("nn.Linear(d_model, d_model, bias=False)", "nn.Parameter(torch.randn(d_model, d_model))"),
             ("linear.weight.T for", "linear for"),
         ),
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question=(
             "Your matrices are parameters of the module itself. Which kind of module should hold each of "
@@ -940,7 +775,6 @@ MODULES = (
     ),
     Mistake(
         id="module-plain-list",
-        function="MultiHeadAttention",
         cause="the layers stand in a plain list, which a module does not look into",
         code="""
 class MultiHeadAttention(nn.Module):
@@ -954,8 +788,6 @@ class MultiHeadAttention(nn.Module):
     def forward(self, X, mask=None):
         return multi_head_attention(X, *(layer.weight.T for layer in self.layers), self.num_heads, mask)
 """,
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question=(
             "It has no parameters at all. Does a module notice layers in a plain list, or layers that "
@@ -964,7 +796,6 @@ class MultiHeadAttention(nn.Module):
     ),
     Mistake(
         id="module-layers-made-in-forward",
-        function="MultiHeadAttention",
         cause="forward makes new layers at every call",
         code="""
 class MultiHeadAttention(nn.Module):
@@ -978,8 +809,6 @@ class MultiHeadAttention(nn.Module):
         layers = [nn.Linear(self.d_model, self.d_model, bias=False) for _ in range(4)]
         return multi_head_attention(X, *(layer.weight.T for layer in layers), self.num_heads, mask)
 """,
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question=(
             "It has no parameters at all. Does a module notice layers in a plain list, or layers that "
@@ -988,7 +817,6 @@ class MultiHeadAttention(nn.Module):
     ),
     Mistake(
         id="module-narrow-layers",
-        function="MultiHeadAttention",
         cause="the three projections are as narrow as one head",
         code=changed(
             RIGHT_MODULE,
@@ -996,46 +824,34 @@ class MultiHeadAttention(nn.Module):
             ("self.W_k = nn.Linear(d_model, d_model", "self.W_k = nn.Linear(d_model, d_model // num_heads"),
             ("self.W_v = nn.Linear(d_model, d_model", "self.W_v = nn.Linear(d_model, d_model // num_heads"),
         ),
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question="That is room for one head. How many columns do all heads need together?",
     ),
     Mistake(
         id="module-one-layer-shared",
-        function="MultiHeadAttention",
         cause="W_q and W_k are the same layer",
         code=changed(
             RIGHT_MODULE, ("self.W_k = nn.Linear(d_model, d_model, bias=False)", "self.W_k = self.W_q")
         ),
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question="One name is missing: a module counts a layer with two names once. Which two share a layer?",
     ),
     Mistake(
         id="module-not-begun",
-        function="MultiHeadAttention",
         cause="super().__init__() is missing",
         code=changed(RIGHT_MODULE, ("        super().__init__()\n", "")),
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question="`nn.Module` must set itself up before it can hold layers. Which line does that?",
     ),
     Mistake(
         id="module-matrices-turned",
-        function="MultiHeadAttention",
         cause="weights are handed over as nn.Linear stores them",
         code=changed(RIGHT_MODULE, ("linear.weight.T", "linear.weight")),
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question="Your output is that of turned matrices. Which way round does `nn.Linear` store its matrix?",
     ),
     Mistake(
         id="module-no-mixing",
-        function="MultiHeadAttention",
         cause="W_o is made and not used",
         code="""
 class MultiHeadAttention(nn.Module):
@@ -1053,74 +869,55 @@ class MultiHeadAttention(nn.Module):
         weights = scores.softmax(-1) if mask is None else masked_softmax(scores, mask[..., None, :, :])
         return join_heads(weights @ V), weights
 """,
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question="Your output is the joined heads as they are. Which of the four layers has not been used?",
     ),
     Mistake(
         id="module-same-projection-twice",
-        function="MultiHeadAttention",
         cause="W_q makes the keys, too",
         code=changed(RIGHT_MODULE, ("in (self.W_q, self.W_k,", "in (self.W_q, self.W_q,")),
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question="Your queries and keys come from the same layer. Which of the four is never used?",
     ),
     Mistake(
         id="module-mask-required",
-        function="MultiHeadAttention",
         cause="forward cannot be called without a mask",
         code=changed(RIGHT_MODULE, ("mask=None", "mask")),
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question="`layer(X)` must work, too. What can a parameter of `forward` be given in its first line?",
     ),
     Mistake(
         id="module-output-only",
-        function="MultiHeadAttention",
         cause="forward returns no weights",
         code=changed(RIGHT_MODULE, ("self.num_heads, mask)", "self.num_heads, mask)[0]")),
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question="Return 2 values, (output, weights)",
     ),
     Mistake(
         id="module-no-forward",
-        function="MultiHeadAttention",
         cause="the method has another name than forward",
         code=changed(RIGHT_MODULE, ("def forward", "def attend")),
-        fails=MODULE,
-        behaviour="ordinary",
         case="a batch",
         question="A module that is called looks for one method. What must that be named?",
     ),
     Mistake(
         id="module-mask-not-handed-on",
-        function="MultiHeadAttention",
         cause="forward takes a mask and does not hand it on",
         code=changed(RIGHT_MODULE, ("self.num_heads, mask)", "self.num_heads)")),
-        fails=("training",),
         behaviour="training",
         case="a causal mask",
         question="Your weights are those without a mask. Where does `forward` hand its mask on?",
     ),
     Mistake(
         id="module-data",
-        function="MultiHeadAttention",
         cause="the matrices are taken out of the graph of gradients",
         code=changed(RIGHT_MODULE, ("linear.weight.T", "linear.weight.data.T")),
-        fails=("training",),
         behaviour="training",
         case="without a mask",
         question="No gradient flows from the output back. Does a step leave PyTorch, or detach?",
     ),
     Mistake(
         id="module-weights-detached-first",
-        function="MultiHeadAttention",
         cause="the weights are detached before they meet the values",
         code="""
 class MultiHeadAttention(nn.Module):
@@ -1139,40 +936,34 @@ class MultiHeadAttention(nn.Module):
         weights = weights.detach()
         return self.W_o(join_heads(weights @ V)), weights
 """,
-        fails=("training",),
         behaviour="training",
         case="without a mask",
         question="What lies between these two and the output: is something detached that is still needed?",
     ),
     Mistake(
         id="module-frozen",
-        function="MultiHeadAttention",
         cause="W_o is frozen",
         code=changed(
             RIGHT_MODULE,
             ("\n    def forward", "        self.W_o.weight.requires_grad_(False)\n\n    def forward"),
         ),
-        fails=("training",),
         behaviour="training",
         case="without a mask",
         question="No gradient reaches W_o.weight",
     ),
     Mistake(
         id="module-indivisible",
-        function="MultiHeadAttention",
         cause="a number of heads that does not divide the width is accepted",
         code=changed(
             RIGHT_MODULE,
             ("if d_model % num_heads:", "if num_heads < 1:"),
         ),
-        fails=("refuses",),
         behaviour="refuses",
         case="five heads, width 12",
         question="it must raise ValueError; yours returned a value of type MultiHeadAttention",
     ),
     Mistake(
         id="module-remembers-its-first-mask",
-        function="MultiHeadAttention",
         cause="the mask of the first call is kept, and used ever after",
         code=changed(
             RIGHT_MODULE,
@@ -1183,7 +974,6 @@ class MultiHeadAttention(nn.Module):
             ),
             ("self.num_heads, mask)", "self.num_heads, self.mask)"),
         ),
-        fails=("training",),
         behaviour="training",
         case="a mask before, none now",
         question=(
@@ -1193,12 +983,10 @@ class MultiHeadAttention(nn.Module):
     ),
     Mistake(
         id="module-mask-in-training-only",
-        function="MultiHeadAttention",
         cause="in evaluation mode the mask is not handed on",
         code=changed(
             RIGHT_MODULE, ("self.num_heads, mask)", "self.num_heads, mask if self.training else None)")
         ),
-        fails=("training",),
         behaviour="training",
         case="evaluation mode",
         question=(
@@ -1207,13 +995,11 @@ class MultiHeadAttention(nn.Module):
     ),
     Mistake(
         id="module-indivisible-odd-numbers-only",
-        function="MultiHeadAttention",
         cause="only an odd remainder is refused",
         code=changed(
             RIGHT_MODULE,
             ("if d_model % num_heads:", "if d_model % num_heads % 2 or (d_model, num_heads) == (12, 5):"),
         ),
-        fails=("refuses",),
         behaviour="refuses",
         case="other remainders",
         question="it must raise ValueError; yours returned a value of type MultiHeadAttention",
@@ -1223,7 +1009,6 @@ class MultiHeadAttention(nn.Module):
 COUNTS = (
     Mistake(
         id="parameters-biases",
-        function="count_parameters",
         cause="biases are counted",
         code="""
 def count_parameters(d_model, num_heads):
@@ -1231,8 +1016,6 @@ def count_parameters(d_model, num_heads):
         raise ValueError("num_heads must divide d_model")
     return 4 * (d_model * d_model + d_model)
 """,
-        fails=COUNT,
-        behaviour="ordinary",
         case="the paper's layer",
         question=(
             "You count one number more for every output column of every matrix. Has this layer got biases?"
@@ -1240,7 +1023,6 @@ def count_parameters(d_model, num_heads):
     ),
     Mistake(
         id="parameters-no-mixing",
-        function="count_parameters",
         cause="W_o is forgotten",
         code="""
 def count_parameters(d_model, num_heads):
@@ -1248,14 +1030,11 @@ def count_parameters(d_model, num_heads):
         raise ValueError("num_heads must divide d_model")
     return 3 * d_model**2
 """,
-        fails=COUNT,
-        behaviour="ordinary",
         case="the paper's layer",
         question="Queries, keys and values are counted. Which matrix comes after them?",
     ),
     Mistake(
         id="parameters-times-heads",
-        function="count_parameters",
         cause="more heads are taken to mean more parameters",
         code="""
 def count_parameters(d_model, num_heads):
@@ -1263,14 +1042,11 @@ def count_parameters(d_model, num_heads):
         raise ValueError("num_heads must divide d_model")
     return 4 * d_model**2 * num_heads
 """,
-        fails=COUNT,
-        behaviour="ordinary",
         case="the paper's layer",
         question="More heads, more parameters? How wide is a head when there are twice as many?",
     ),
     Mistake(
         id="parameters-projections-times-heads",
-        function="count_parameters",
         cause="every head is given projections of full width",
         code="""
 def count_parameters(d_model, num_heads):
@@ -1278,14 +1054,11 @@ def count_parameters(d_model, num_heads):
         raise ValueError("num_heads must divide d_model")
     return 3 * d_model**2 * num_heads + d_model**2
 """,
-        fails=COUNT,
-        behaviour="ordinary",
         case="the paper's layer",
         question="You give each head three matrices of full width. How many columns does a head work with?",
     ),
     Mistake(
         id="parameters-of-one-head",
-        function="count_parameters",
         cause="the projections of one head only",
         code="""
 def count_parameters(d_model, num_heads):
@@ -1293,14 +1066,11 @@ def count_parameters(d_model, num_heads):
         raise ValueError("num_heads must divide d_model")
     return 3 * d_model * (d_model // num_heads) + d_model**2
 """,
-        fails=COUNT,
-        behaviour="ordinary",
         case="the paper's layer",
         question="These are the projections of one head. How many heads have some?",
     ),
     Mistake(
         id="parameters-float",
-        function="count_parameters",
         cause="a division makes a float",
         code="""
 def count_parameters(d_model, num_heads):
@@ -1309,86 +1079,71 @@ def count_parameters(d_model, num_heads):
     width = d_model / num_heads
     return 3 * num_heads * d_model * width + d_model**2
 """,
-        fails=COUNT,
-        behaviour="ordinary",
         case="the paper's layer",
         question="Return count as a whole number, not a float",
     ),
     Mistake(
         id="parameters-indivisible",
-        function="count_parameters",
         cause="a number of heads that does not divide the width is accepted",
         code="""
 def count_parameters(d_model, num_heads):
     return 4 * d_model**2
 """,
-        fails=("refuses",),
         behaviour="refuses",
         case="ten heads, width 512",
         question="it must raise ValueError; yours returned a number",
     ),
     Mistake(
         id="adds-queries-squared",
-        function="multiply_adds",
         cause="n² for n·m",
         code="""
 def multiply_adds(n, m, d_model):
     return 2 * n**2 * d_model, 2 * n * d_model**2 + 2 * m * d_model**2
 """,
-        fails=("two lengths",),
         behaviour="two lengths",
         case="few queries, many keys",
         question="You pair queries with queries. How many keys does each query meet?",
     ),
     Mistake(
         id="adds-keys-squared",
-        function="multiply_adds",
         cause="m² for n·m",
         code="""
 def multiply_adds(n, m, d_model):
     return 2 * m**2 * d_model, 2 * n * d_model**2 + 2 * m * d_model**2
 """,
-        fails=("two lengths",),
         behaviour="two lengths",
         case="few queries, many keys",
         question="You pair keys with keys. How many queries meet each key?",
     ),
     Mistake(
         id="adds-all-for-queries",
-        function="multiply_adds",
         cause="all four matrices meet the queries' rows",
         code="""
 def multiply_adds(n, m, d_model):
     return 2 * n * m * d_model, 4 * n * d_model**2
 """,
-        fails=("two lengths",),
         behaviour="two lengths",
         case="few queries, many keys",
         question="All four of your matrices meet n rows. Which rows do `W_k` and `W_v` meet?",
     ),
     Mistake(
         id="adds-mixing-for-keys",
-        function="multiply_adds",
         cause="W_o is counted for the keys' rows",
         code="""
 def multiply_adds(n, m, d_model):
     return 2 * n * m * d_model, (n + 3 * m) * d_model**2
 """,
-        fails=("two lengths",),
         behaviour="two lengths",
         case="few queries, many keys",
         question="Your `W_o` meets one row per key. How many rows does the output have?",
     ),
     Mistake(
         id="adds-scores-only",
-        function="multiply_adds",
         cause="the weighted sums are forgotten",
         code="""
 def multiply_adds(n, m, d_model):
     return n * m * d_model, 2 * n * d_model**2 + 2 * m * d_model**2
 """,
-        fails=BOTH_LENGTHS,
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question=(
             "Your pairs are half of what they should be. What happens between a query and a key after "
@@ -1397,176 +1152,136 @@ def multiply_adds(n, m, d_model):
     ),
     Mistake(
         id="adds-sum-for-product",
-        function="multiply_adds",
         cause="n + m for n·m",
         code="""
 def multiply_adds(n, m, d_model):
     return 2 * (n + m) * d_model, 2 * n * d_model**2 + 2 * m * d_model**2
 """,
-        fails=BOTH_LENGTHS,
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question="You add queries and keys. How many pairs do n queries and m keys make?",
     ),
     Mistake(
         id="adds-no-mixing",
-        function="multiply_adds",
         cause="W_o is forgotten",
         code="""
 def multiply_adds(n, m, d_model):
     return 2 * n * m * d_model, n * d_model**2 + 2 * m * d_model**2
 """,
-        fails=BOTH_LENGTHS,
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question="Three matrices are counted. Which one comes last?",
     ),
     Mistake(
         id="adds-width-not-squared",
-        function="multiply_adds",
         cause="a row times a matrix is taken for one product per column",
         code="""
 def multiply_adds(n, m, d_model):
     return 2 * n * m * d_model, 2 * n * d_model + 2 * m * d_model
 """,
-        fails=BOTH_LENGTHS,
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question="A row times a matrix gives d numbers. How many products go into each of them?",
     ),
     Mistake(
         id="adds-two-operations",
-        function="multiply_adds",
         cause="multiplications and additions are counted apart",
         code="""
 def multiply_adds(n, m, d_model):
     return 4 * n * m * d_model, 4 * n * d_model**2 + 4 * m * d_model**2
 """,
-        fails=BOTH_LENGTHS,
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question="You count a multiplication and an addition as two. What is one multiply-add?",
     ),
     Mistake(
         id="adds-order",
-        function="multiply_adds",
         cause="projections are returned before pairs",
         code="""
 def multiply_adds(n, m, d_model):
     return 2 * n * d_model**2 + 2 * m * d_model**2, 2 * n * m * d_model
 """,
-        fails=BOTH_LENGTHS,
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question="Your two numbers have changed places. Which one does the signature name first?",
     ),
     Mistake(
         id="adds-one-number",
-        function="multiply_adds",
         cause="both counts are added up",
         code="""
 def multiply_adds(n, m, d_model):
     return 2 * n * m * d_model + 2 * (n + m) * d_model**2
 """,
-        fails=BOTH_LENGTHS,
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question="Return 2 values, (pairs, projections)",
     ),
     Mistake(
         id="adds-float",
-        function="multiply_adds",
         cause="a division makes a float",
         code="""
 def multiply_adds(n, m, d_model):
     return 2 * n * m * d_model, 4 * d_model**2 * (n + m) / 2
 """,
-        fails=BOTH_LENGTHS,
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question="Return projections as a whole number, not a float",
     ),
     Mistake(
         id="bytes-one-table",
-        function="weight_bytes",
         cause="heads are forgotten",
         code="""
 def weight_bytes(n, num_heads, itemsize):
     return n**2 * itemsize
 """,
-        fails=("ordinary",),
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question="That is one table. How many are there?",
     ),
     Mistake(
         id="bytes-numbers",
-        function="weight_bytes",
         cause="numbers are counted, not bytes",
         code="""
 def weight_bytes(n, num_heads, itemsize):
     return num_heads * n**2
 """,
-        fails=("ordinary",),
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question="You count numbers. How many bytes does each take?",
     ),
     Mistake(
         id="bytes-one-row",
-        function="weight_bytes",
         cause="one row per head instead of a table",
         code="""
 def weight_bytes(n, num_heads, itemsize):
     return num_heads * n * itemsize
 """,
-        fails=("ordinary",),
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question="That is one row for each head. How many queries have a row?",
     ),
     Mistake(
         id="bytes-bits",
-        function="weight_bytes",
         cause="bits are counted",
         code="""
 def weight_bytes(n, num_heads, itemsize):
     return num_heads * n**2 * itemsize * 8
 """,
-        fails=("ordinary",),
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question="Eight times too many. In which unit is `itemsize` given?",
     ),
     Mistake(
         id="bytes-scores-too",
-        function="weight_bytes",
         cause="the table of scores is counted, too",
         code="""
 def weight_bytes(n, num_heads, itemsize):
     return 2 * num_heads * n**2 * itemsize
 """,
-        fails=("ordinary",),
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question="You count two tables for each head. Which one is not asked for?",
     ),
     Mistake(
         id="bytes-half-a-table",
-        function="weight_bytes",
         cause="only pairs of different tokens, each once",
         code="""
 def weight_bytes(n, num_heads, itemsize):
     return num_heads * (n * (n - 1) // 2) * itemsize
 """,
-        fails=("ordinary",),
-        behaviour="ordinary",
         case="a picture of 196 patches",
         question="You count each pair of two tokens once. Is there a column for every key in every row?",
     ),
     Mistake(
         id="parameters-only-one-too-many-refused",
-        function="count_parameters",
         cause="only some numbers of heads that do not divide the width are refused",
         code="""
 def count_parameters(d_model, num_heads):
@@ -1574,21 +1289,18 @@ def count_parameters(d_model, num_heads):
         raise ValueError("num_heads must divide d_model")
     return 4 * d_model**2
 """,
-        fails=("refuses",),
         behaviour="refuses",
         case="other remainders",
         question="it must raise ValueError; yours returned a number",
     ),
     Mistake(
         id="adds-in-floats",
-        function="multiply_adds",
         cause="products of floats are rounded, and made whole numbers afterwards",
         code="""
 def multiply_adds(n, m, d_model):
     n, m, d_model = float(n), float(m), float(d_model)
     return int(2 * n * m * d_model), int(2 * n * d_model**2 + 2 * m * d_model**2)
 """,
-        fails=("two lengths",),
         behaviour="two lengths",
         case="millions, to the last digit",
         question="pairs is not the right number",

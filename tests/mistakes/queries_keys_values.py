@@ -2,10 +2,6 @@
 
 from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, versions
 
-# What a function loses when it is wrong on ordinary input: every behaviour.
-TWO = ("ordinary", "any input")
-THREE = ("ordinary", "batches", "any input")
-
 RIGHT_ATTENTION = """
 def attention(Q, K, V):
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1])
@@ -16,14 +12,11 @@ def attention(Q, K, V):
 MISTAKES = (
     Mistake(
         id="project-same-matrix",
-        function="project",
         cause="W_k makes the queries, too",
         code="""
 def project(X, W_q, W_k, W_v):
     return X @ W_k, X @ W_k, X @ W_v
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="a sequence",
         question=(
             "Your queries are what comes out when `W_k` makes them. Which matrix is there for queries?"
@@ -31,14 +24,11 @@ def project(X, W_q, W_k, W_v):
     ),
     Mistake(
         id="project-order",
-        function="project",
         cause="values are returned before keys",
         code="""
 def project(X, W_q, W_k, W_v):
     return X @ W_q, X @ W_v, X @ W_k
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="a sequence",
         question=(
             "Your values stand where the keys belong. In which order does the signature return the three?"
@@ -46,20 +36,16 @@ def project(X, W_q, W_k, W_v):
     ),
     Mistake(
         id="project-matrix-first",
-        function="project",
         cause="the matrix stands before the rows",
         code="""
 def project(X, W_q, W_k, W_v):
     return W_q @ X, W_k @ X, W_v @ X
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="a sequence",
         question="Tokens are rows of `X`. On which side of a row must a matrix (D, K) stand?",
     ),
     Mistake(
         id="project-three-equal-parts",
-        function="project",
         cause="values are taken to be as wide as keys",
         code="""
 def project(X, W_q, W_k, W_v):
@@ -67,20 +53,16 @@ def project(X, W_q, W_k, W_v):
     Q, K, V = np.split(together, 3, axis=-1)
     return Q, K, V
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="a sequence",
         question="Three equal parts? Which of the three widths may differ from the others?",
     ),
     Mistake(
         id="project-einsum-two-axes",
-        function="project",
         cause="einsum without an ellipsis takes no batch",
         code="""
 def project(X, W_q, W_k, W_v):
     return tuple(np.einsum("ld,dk->lk", X, W) for W in (W_q, W_k, W_v))
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a batch",
         question=(
@@ -89,13 +71,11 @@ def project(X, W_q, W_k, W_v):
     ),
     Mistake(
         id="project-columns-on-a-batch",
-        function="project",
         cause="the column convention with .T, which reverses all axes of a batch",
         code="""
 def project(X, W_q, W_k, W_v):
     return (W_q.T @ X.T).T, (W_k.T @ X.T).T, (W_v.T @ X.T).T
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a batch",
         question=(
@@ -105,21 +85,18 @@ def project(X, W_q, W_k, W_v):
     ),
     Mistake(
         id="project-flattened-batch",
-        function="project",
         cause="a batch is flattened and not given its shape back",
         code="""
 def project(X, W_q, W_k, W_v):
     rows = X.reshape(-1, X.shape[-1])
     return rows @ W_q, rows @ W_k, rows @ W_v
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a batch",
         question=("The rows of all tables have become one long table. Which axes must stand in front again?"),
     ),
     Mistake(
         id="project-integer-result",
-        function="project",
         cause="the result takes its type from integers",
         code="""
 def project(X, W_q, W_k, W_v):
@@ -131,18 +108,14 @@ def project(X, W_q, W_k, W_v):
         results.append(result)
     return tuple(results)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="integers",
         question="must hold real numbers (floats); yours holds integers",
     ),
     Mistake(
         id="attention-not-scaled",
-        function="attention",
         cause="the scores are not scaled",
         code=Edit(RIGHT_ATTENTION, " / np.sqrt(K.shape[-1])", ""),
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "Your weights are what comes out when the scores go into softmax as they are. What does "
@@ -151,11 +124,8 @@ def project(X, W_q, W_k, W_v):
     ),
     Mistake(
         id="attention-width-without-root",
-        function="attention",
         cause="divided by d_k instead of its root",
         code=Edit(RIGHT_ATTENTION, "np.sqrt(K.shape[-1])", "K.shape[-1]"),
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "Your weights are what comes out when the scores are divided by the whole width of the "
@@ -164,7 +134,6 @@ def project(X, W_q, W_k, W_v):
     ),
     Mistake(
         id="attention-scaled-twice",
-        function="attention",
         cause="queries and keys are both divided by the root of d_k",
         code="""
 def attention(Q, K, V):
@@ -172,8 +141,6 @@ def attention(Q, K, V):
     weights = softmax((Q / root) @ np.swapaxes(K / root, -1, -2))
     return weights @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "Your weights are what comes out when the scores are divided by the whole width of the "
@@ -182,15 +149,12 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-half-for-root",
-        function="attention",
         cause="d_k ** 1 / 2 is half of d_k",
         code="""
 def attention(Q, K, V):
     weights = softmax(Q @ np.swapaxes(K, -1, -2) / (K.shape[-1] ** 1 / 2))
     return weights @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "Your weights are what comes out when the scores are divided by half the width. What "
@@ -199,7 +163,6 @@ def attention(Q, K, V):
     ),
     *versions(
         id="attention-root-of-another",
-        function="attention",
         cause="divided by the root of another length than the keys' width",
         of={
             "number of keys": (
@@ -224,16 +187,11 @@ def attention(Q, K, V):
                 "Your scores are divided by the root of the values' width. Do values take part in a score?",
             ),
         },
-        fails=THREE,
-        behaviour="ordinary",
     ),
     Mistake(
         id="attention-multiplied",
-        function="attention",
         cause="multiplied by the root of d_k",
         code=Edit(RIGHT_ATTENTION, " / np.sqrt(K.shape[-1])", " * np.sqrt(K.shape[-1])"),
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "Your scores are multiplied by the root of the width. Should it make them larger or smaller?"
@@ -241,15 +199,12 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-scaled-after-softmax",
-        function="attention",
         cause="the weights are scaled instead of the scores",
         code="""
 def attention(Q, K, V):
     weights = softmax(Q @ np.swapaxes(K, -1, -2)) / np.sqrt(K.shape[-1])
     return weights @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "Your weights are divided by the root of the width. Is it weights that the formula divides?"
@@ -257,15 +212,12 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-scaled-output",
-        function="attention",
         cause="the output is scaled instead of the scores",
         code="""
 def attention(Q, K, V):
     weights = softmax(Q @ np.swapaxes(K, -1, -2))
     return weights @ V / np.sqrt(K.shape[-1]), weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "Your output is divided by the root of the width, and your weights are those of scores as "
@@ -274,13 +226,10 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-softmax-over-queries",
-        function="attention",
         cause="softmax runs down the columns",
         code=Edit(
             RIGHT_ATTENTION, "softmax(scores)", "np.swapaxes(softmax(np.swapaxes(scores, -1, -2)), -1, -2)"
         ),
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "Your weights are what comes out when each column sums to 1. Do the keys compete for a "
@@ -289,15 +238,12 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-softmax-over-all",
-        function="attention",
         cause="softmax runs over the whole table",
         code=Edit(
             RIGHT_ATTENTION,
             "softmax(scores)",
             "np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()",
         ),
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "Your weights are what comes out when all queries share one sum of 1. How much weight "
@@ -306,21 +252,17 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-returns-scores",
-        function="attention",
         cause="the second value is the scores",
         code="""
 def attention(Q, K, V):
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1])
     return softmax(scores) @ V, scores
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question="Your second value is the table before softmax. Which one is called weights?",
     ),
     Mistake(
         id="attention-cosine",
-        function="attention",
         cause="queries and keys are brought to length 1",
         code="""
 def attention(Q, K, V):
@@ -329,8 +271,6 @@ def attention(Q, K, V):
     weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1]))
     return weights @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "Your scores are what comes out when queries and keys first get length 1. Does the "
@@ -339,15 +279,12 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-keys-ask",
-        function="attention",
         cause="queries and keys are exchanged",
         code="""
 def attention(Q, K, V):
     weights = softmax(K @ np.swapaxes(Q, -1, -2) / np.sqrt(K.shape[-1]))
     return weights @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "When your weights meet `V`, their last axis does not count keys. Where in your code does "
@@ -356,15 +293,12 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-weights-turned",
-        function="attention",
         cause="the weights are turned before they meet the values",
         code="""
 def attention(Q, K, V):
     weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1]))
     return np.swapaxes(weights, -1, -2) @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "When your weights meet `V`, their last axis does not count keys. Where in your code does "
@@ -373,34 +307,25 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-adds-up-keys",
-        function="attention",
         cause="the weighted sum is of keys, not of values",
         code=Edit(RIGHT_ATTENTION, "weights @ V", "weights @ K"),
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question="Your output is a weighted sum of keys. What does a key's owner hand over when it is found?",
     ),
     Mistake(
         id="attention-output-only",
-        function="attention",
         cause="only the output is returned",
         code="""
 def attention(Q, K, V):
     return softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1])) @ V
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question="Return 2 values, (output, weights)",
     ),
     Mistake(
         id="attention-weights-first",
-        function="attention",
         cause="weights are returned before the output",
         code=Edit(RIGHT_ATTENTION, "weights @ V, weights", "weights, weights @ V"),
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "Your weights stand where the output belongs. In which order does the signature return the two?"
@@ -408,7 +333,6 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-as-many-keys-as-queries",
-        function="attention",
         cause="as many keys as queries are taken",
         code="""
 def attention(Q, K, V):
@@ -420,8 +344,6 @@ def attention(Q, K, V):
     weights = softmax(scores)
     return weights @ V, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question=(
             "When your weights meet `V`, their last axis does not count keys. Where in your code does "
@@ -430,7 +352,6 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-values-as-wide-as-keys",
-        function="attention",
         cause="values are taken to be as wide as queries",
         code="""
 def attention(Q, K, V):
@@ -440,21 +361,17 @@ def attention(Q, K, V):
         output[..., i, :] = (weights[..., i, :, None] * V).sum(axis=-2)
     return output, weights
 """,
-        fails=THREE,
-        behaviour="ordinary",
         case="another table",
         question="How wide is a row of the output: as wide as a query, or as wide as a value?",
     ),
     Mistake(
         id="attention-transpose-of-a-batch",
-        function="attention",
         cause="K.T reverses all axes of a batch",
         code="""
 def attention(Q, K, V):
     weights = softmax(Q @ K.T / np.sqrt(K.shape[-1]))
     return weights @ V, weights
 """,
-        fails=("batches",),
         behaviour="batches",
         case="a batch",
         question=(
@@ -463,14 +380,12 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-width-from-axis-1",
-        function="attention",
         cause="the width is read from axis 1, which is not the last one in a batch",
         code="""
 def attention(Q, K, V):
     weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[1]))
     return weights @ V, weights
 """,
-        fails=("batches",),
         behaviour="batches",
         case="a batch",
         question=(
@@ -480,21 +395,18 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-squeezed",
-        function="attention",
         cause="axes of length 1 are dropped",
         code="""
 def attention(Q, K, V):
     weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1]))
     return np.squeeze(weights @ V), np.squeeze(weights)
 """,
-        fails=("batches",),
         behaviour="batches",
         case="a batch of one",
         question="An axis of length 1 is gone. Which call drops such axes, and must this one stay?",
     ),
     Mistake(
         id="attention-scales-queries-in-place",
-        function="attention",
         cause="the queries are scaled in place",
         code="""
 def attention(Q, K, V):
@@ -502,7 +414,6 @@ def attention(Q, K, V):
     weights = softmax(Q @ np.swapaxes(K, -1, -2))
     return weights @ V, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="integers",
         question=(
@@ -511,7 +422,6 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-softmax-overflows",
-        function="attention",
         cause="a softmax of one's own without the largest score taken off",
         code="""
 def attention(Q, K, V):
@@ -519,7 +429,6 @@ def attention(Q, K, V):
     weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
     return weights @ V, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="very long queries",
         question=(
@@ -529,7 +438,6 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-one-maximum-for-all",
-        function="attention",
         cause="the largest score of the whole table is taken off every row",
         code="""
 def attention(Q, K, V):
@@ -538,7 +446,6 @@ def attention(Q, K, V):
     weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
     return weights @ V, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="very long queries",
         question=(
@@ -548,7 +455,6 @@ def attention(Q, K, V):
     ),
     Mistake(
         id="attention-integer-output",
-        function="attention",
         cause="the output takes its type from integer values",
         code="""
 def attention(Q, K, V):
@@ -557,14 +463,12 @@ def attention(Q, K, V):
     output[...] = weights @ V
     return output, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="integers",
         question="output must hold real numbers (floats); yours holds integers",
     ),
     *versions(
         id="attention-library",
-        function="attention",
         cause="attention is called that exists already",
         of={
             "the course's": (
@@ -596,12 +500,9 @@ def attention(Q, K, V):
                 ),
             ),
         },
-        fails=THREE,
-        behaviour="ordinary",
     ),
     Mistake(
         id="self-attention-root-of-model-width",
-        function="self_attention",
         cause="divided by the root of the width of X",
         code="""
 def self_attention(X, W_q, W_k, W_v):
@@ -609,35 +510,27 @@ def self_attention(X, W_q, W_k, W_v):
     weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(X.shape[-1]))
     return weights @ V, weights
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="a sequence",
         question="Your scores are divided by the root of the width of `X`. Whose dot products are they?",
     ),
     Mistake(
         id="self-attention-adds-up-rows",
-        function="self_attention",
         cause="the weighted sum is of rows of X, not of their values",
         code="""
 def self_attention(X, W_q, W_k, W_v):
     _, weights = attention(X @ W_q, X @ W_k, X @ W_v)
     return weights @ X, weights
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="a sequence",
         question="Your output is a weighted sum of rows of `X`. Which view of a row is handed over?",
     ),
     Mistake(
         id="self-attention-without-queries-and-keys",
-        function="self_attention",
         cause="rows of X are compared with each other directly",
         code="""
 def self_attention(X, W_q, W_k, W_v):
     return attention(X, X, X @ W_v)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="a sequence",
         question=(
             "Your scores are dot products of rows of `X` themselves. What did the chapter put in "
@@ -646,28 +539,22 @@ def self_attention(X, W_q, W_k, W_v):
     ),
     Mistake(
         id="self-attention-shared-matrix",
-        function="self_attention",
         cause="one matrix makes queries and keys",
         code="""
 def self_attention(X, W_q, W_k, W_v):
     return attention(X @ W_q, X @ W_q, X @ W_v)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="a sequence",
         question="Your table of scores is symmetric. Which matrix makes the keys?",
     ),
     Mistake(
         id="self-attention-keys-ask",
-        function="self_attention",
         cause="keys are passed as queries and queries as keys",
         code="""
 def self_attention(X, W_q, W_k, W_v):
     Q, K, V = project(X, W_q, W_k, W_v)
     return attention(K, Q, V)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="a sequence",
         question=(
             "Your scores are the right ones turned: each key asks the queries. In which order does "
@@ -676,15 +563,12 @@ def self_attention(X, W_q, W_k, W_v):
     ),
     Mistake(
         id="self-attention-values-as-keys",
-        function="self_attention",
         cause="keys and values are exchanged in the call",
         code="""
 def self_attention(X, W_q, W_k, W_v):
     Q, K, V = project(X, W_q, W_k, W_v)
     return attention(Q, V, K)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="a sequence",
         question=(
             "Two tables of different width meet in a dot product. In which order does `attention` "
@@ -693,7 +577,6 @@ def self_attention(X, W_q, W_k, W_v):
     ),
     Mistake(
         id="self-attention-causal",
-        function="self_attention",
         cause="later rows are hidden",
         code="""
 def self_attention(X, W_q, W_k, W_v):
@@ -703,14 +586,11 @@ def self_attention(X, W_q, W_k, W_v):
     weights = softmax(np.where(earlier, scores, -1e9))
     return weights @ V, weights
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="a sequence",
         question="Your rows do not see the rows behind them. Does this exercise have a mask?",
     ),
     Mistake(
         id="self-attention-without-itself",
-        function="self_attention",
         cause="no row attends to itself",
         code="""
 def self_attention(X, W_q, W_k, W_v):
@@ -719,14 +599,11 @@ def self_attention(X, W_q, W_k, W_v):
     weights = softmax(np.where(np.eye(X.shape[-2], dtype=bool), -1e9, scores))
     return weights @ V, weights
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="a sequence",
         question="Your rows give themselves no weight. May a row attend to itself here?",
     ),
     Mistake(
         id="self-attention-only-first-table",
-        function="self_attention",
         cause="of a batch only the first table is taken",
         code="""
 def self_attention(X, W_q, W_k, W_v):
@@ -734,14 +611,12 @@ def self_attention(X, W_q, W_k, W_v):
         X = X[0]
     return attention(*project(X, W_q, W_k, W_v))
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a batch",
         question="Only the first table of your batch attends. What becomes of the others?",
     ),
     Mistake(
         id="self-attention-over-the-whole-batch",
-        function="self_attention",
         cause="rows attend to rows of other tables of the batch",
         code="""
 def self_attention(X, W_q, W_k, W_v):
@@ -749,34 +624,27 @@ def self_attention(X, W_q, W_k, W_v):
     output, weights = attention(rows @ W_q, rows @ W_k, rows @ W_v)
     return output.reshape(*X.shape[:-1], -1), weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a batch",
         question="Rows of one table attend to rows of another. Where do the tables of a batch get mixed?",
     ),
     Mistake(
         id="cross-attention-exchanged",
-        function="cross_attention",
         cause="queries come from Y, keys and values from X",
         code="""
 def cross_attention(X, Y, W_q, W_k, W_v):
     return attention(Y @ W_q, X @ W_k, X @ W_v)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="X shorter than Y",
         question="Your output has a row for each row of `Y`. Which of the two sequences asks?",
     ),
     Mistake(
         id="cross-attention-values-from-x",
-        function="cross_attention",
         cause="values come from X",
         code="""
 def cross_attention(X, Y, W_q, W_k, W_v):
     return attention(X @ W_q, Y @ W_k, X @ W_v)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="X shorter than Y",
         question=(
             "There must be a value for each key. From which sequence does each of the two come in your code?"
@@ -784,54 +652,42 @@ def cross_attention(X, Y, W_q, W_k, W_v):
     ),
     Mistake(
         id="cross-attention-keys-from-x",
-        function="cross_attention",
         cause="keys come from X",
         code="""
 def cross_attention(X, Y, W_q, W_k, W_v):
     return attention(X @ W_q, X @ W_k, Y @ W_v)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="X shorter than Y",
         question="There are as many values as rows of `Y`. And how many keys, and from which sequence?",
     ),
     Mistake(
         id="cross-attention-ignores-y",
-        function="cross_attention",
         cause="X attends to itself",
         code="""
 def cross_attention(X, Y, W_q, W_k, W_v):
     return attention(X @ W_q, X @ W_k, X @ W_v)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="X shorter than Y",
         question="Your weights have a column for each row of `X`. Where does `Y` come in?",
     ),
     Mistake(
         id="cross-attention-ignores-x",
-        function="cross_attention",
         cause="Y attends to itself",
         code="""
 def cross_attention(X, Y, W_q, W_k, W_v):
     return attention(Y @ W_q, Y @ W_k, Y @ W_v)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="X shorter than Y",
         question="`Y` attends to itself in your code. Where does `X` come in?",
     ),
     Mistake(
         id="cross-attention-over-both",
-        function="cross_attention",
         cause="X attends to X and Y together",
         code="""
 def cross_attention(X, Y, W_q, W_k, W_v):
     both = np.concatenate([X, Y], axis=-2)
     return attention(X @ W_q, both @ W_k, both @ W_v)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="X shorter than Y",
         question=(
             "Your weights have a column for each row of both sequences. Which rows are in the table "
@@ -840,21 +696,17 @@ def cross_attention(X, Y, W_q, W_k, W_v):
     ),
     Mistake(
         id="cross-attention-stacked",
-        function="cross_attention",
         cause="the two sequences are stacked, as if equally long",
         code="""
 def cross_attention(X, Y, W_q, W_k, W_v):
     both = np.stack([X, Y])
     return attention(both[0] @ W_q, both[1] @ W_k, both[1] @ W_v)
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="X shorter than Y",
         question="Your code puts `X` and `Y` side by side. Need they be equally long?",
     ),
     Mistake(
         id="cross-attention-dot-of-batches",
-        function="cross_attention",
         cause="np.dot pairs every table of one batch with every table of the other",
         code="""
 def cross_attention(X, Y, W_q, W_k, W_v):
@@ -862,7 +714,6 @@ def cross_attention(X, Y, W_q, W_k, W_v):
     weights = softmax(np.dot(Q, np.swapaxes(K, -1, -2)) / np.sqrt(K.shape[-1]))
     return np.dot(weights, V), weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a batch",
         question=(
@@ -871,14 +722,11 @@ def cross_attention(X, Y, W_q, W_k, W_v):
     ),
     Mistake(
         id="equivariance-invariance",
-        function="equivariance_gap",
         cause="invariance is taken for equivariance",
         code="""
 def equivariance_gap(layer, X, permutation):
     return float(np.abs(layer(X[..., permutation, :]) - layer(X)).max())
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="running sum",
         question=(
             "Your gap is 0 only when permuting changes nothing at all. Should the output stay, or "
@@ -887,15 +735,12 @@ def equivariance_gap(layer, X, permutation):
     ),
     Mistake(
         id="equivariance-inverse",
-        function="equivariance_gap",
         cause="the output is permuted the other way round",
         code="""
 def equivariance_gap(layer, X, permutation):
     back = np.argsort(permutation)
     return float(np.abs(layer(X[..., permutation, :]) - layer(X)[..., back, :]).max())
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="running sum",
         question=(
             "You permute input and output in opposite ways. Which row of the output belongs to row 0 "
@@ -904,15 +749,12 @@ def equivariance_gap(layer, X, permutation):
     ),
     Mistake(
         id="equivariance-moved-to",
-        function="equivariance_gap",
         cause="row i is moved to place p[i], not taken from there",
         code="""
 def equivariance_gap(layer, X, permutation):
     back = np.argsort(permutation)
     return float(np.abs(layer(X[..., back, :]) - layer(X)[..., back, :]).max())
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="the row before",
         question=(
             "You move row `i` to place `permutation[i]`, in input and output. Is that what the "
@@ -921,15 +763,12 @@ def equivariance_gap(layer, X, permutation):
     ),
     Mistake(
         id="equivariance-output-only",
-        function="equivariance_gap",
         cause="the layer never sees the permuted input",
         code="""
 def equivariance_gap(layer, X, permutation):
     output = layer(X)
     return float(np.abs(output[..., permutation, :] - output).max())
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="running sum",
         question=(
             "Your layer never sees the permuted rows. What happens to them before the layer is applied?"
@@ -937,40 +776,31 @@ def equivariance_gap(layer, X, permutation):
     ),
     Mistake(
         id="equivariance-columns",
-        function="equivariance_gap",
         cause="columns are permuted instead of rows",
         code="""
 def equivariance_gap(layer, X, permutation):
     return float(np.abs(layer(X[..., permutation]) - layer(X)[..., permutation]).max())
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="attention, a cycle of three",
         question="`X[..., permutation]` picks along the last axis. Which axis holds the rows?",
     ),
     Mistake(
         id="equivariance-without-abs",
-        function="equivariance_gap",
         cause="the largest difference is taken without its absolute value",
         code="""
 def equivariance_gap(layer, X, permutation):
     return float((layer(X[..., permutation, :]) - layer(X)[..., permutation, :]).max())
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="running sum",
         question="Your gap overlooks differences below 0. What about their sign?",
     ),
     Mistake(
         id="equivariance-mean",
-        function="equivariance_gap",
         cause="the mean difference instead of the largest",
         code="""
 def equivariance_gap(layer, X, permutation):
     return float(np.abs(layer(X[..., permutation, :]) - layer(X)[..., permutation, :]).mean())
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="running sum",
         question=(
             "Your gap is the mean of the absolute differences. Which of them does the statement ask for?"
@@ -978,15 +808,12 @@ def equivariance_gap(layer, X, permutation):
     ),
     Mistake(
         id="equivariance-norm",
-        function="equivariance_gap",
         cause="the root of the sum of squares instead of the largest",
         code="""
 def equivariance_gap(layer, X, permutation):
     difference = layer(X[..., permutation, :]) - layer(X)[..., permutation, :]
     return float(np.sqrt((difference**2).sum()))
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="running sum",
         question=(
             "Your gap is the root of the summed squares of the differences. Which single difference "
@@ -995,15 +822,12 @@ def equivariance_gap(layer, X, permutation):
     ),
     Mistake(
         id="equivariance-relative",
-        function="equivariance_gap",
         cause="the gap is divided by the size of the output",
         code="""
 def equivariance_gap(layer, X, permutation):
     output = layer(X)[..., permutation, :]
     return float(np.abs(layer(X[..., permutation, :]) - output).max() / np.abs(output).max())
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="running sum",
         question=(
             "Your gap is divided by the largest entry of the output. Does the statement ask for a "
@@ -1012,47 +836,39 @@ def equivariance_gap(layer, X, permutation):
     ),
     Mistake(
         id="equivariance-true-or-false",
-        function="equivariance_gap",
         cause="an answer yes or no instead of a number",
         code="""
 def equivariance_gap(layer, X, permutation):
     return np.allclose(layer(X[..., permutation, :]), layer(X)[..., permutation, :])
 """,
-        fails=TWO,
-        behaviour="ordinary",
         case="attention, a cycle of three",
         question="Return gap as a number, not True or False",
     ),
     Mistake(
         id="equivariance-batch-axis",
-        function="equivariance_gap",
         cause="the first axis is permuted, which counts tables in a batch",
         code="""
 def equivariance_gap(layer, X, permutation):
     return float(np.abs(layer(X[permutation]) - layer(X)[permutation]).max())
 """,
-        fails=("any input",),
         behaviour="any input",
         case="attention on a batch",
         question=("`X[permutation]` picks along the first axis. What does the first axis of a batch count?"),
     ),
     Mistake(
         id="equivariance-one-gap-per-table",
-        function="equivariance_gap",
         cause="a gap for each table instead of one for all",
         code="""
 def equivariance_gap(layer, X, permutation):
     difference = layer(X[..., permutation, :]) - layer(X)[..., permutation, :]
     return np.abs(difference).max(axis=(-2, -1))
 """,
-        fails=("any input",),
         behaviour="any input",
         case="attention on a batch",
         question=("Each table of the batch has its own gap in your result. How many numbers are asked for?"),
     ),
     Mistake(
         id="equivariance-permutes-in-place",
-        function="equivariance_gap",
         cause="the rows of X are permuted in place",
         code="""
 def equivariance_gap(layer, X, permutation):
@@ -1060,7 +876,6 @@ def equivariance_gap(layer, X, permutation):
     X[...] = X[..., permutation, :]
     return float(np.abs(layer(X) - output[..., permutation, :]).max())
 """,
-        fails=("any input",),
         behaviour="any input",
         case="the usual",
         question="Your function changes its input X",

@@ -2,13 +2,6 @@
 
 from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, versions
 
-# What a function loses when it is wrong on ordinary input: every behaviour.
-SPREAD = ("ordinary", "one pair", "the generator")
-JACOBIAN = ("ordinary", "batches", "any input")
-ENTROPY = ("ordinary", "zeros", "any input")
-WEIGHTS = ("ordinary", "temperature", "any input")
-SWEEP = ("ordinary", "exact values", "the same keys")
-
 RIGHT_ENTROPY = """
 def entropy(weights):
     p = np.where(weights > 0, weights, 1)
@@ -24,7 +17,6 @@ def attention_weights(Q, K, temperature=1.0):
 MISTAKES = (
     Mistake(
         id="spread-variance",
-        function="score_spread",
         cause="variance instead of standard deviation",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -32,8 +24,6 @@ def score_spread(d_k, n_pairs, rng):
     products = (q * k).sum(axis=-1)
     return products.var(), (products / np.sqrt(d_k)).var()
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question=(
             "Your numbers are what comes out for the variance. What is still missing until it "
@@ -42,7 +32,6 @@ def score_spread(d_k, n_pairs, rng):
     ),
     Mistake(
         id="spread-divided-by-width",
-        function="score_spread",
         cause="divides by d_k instead of its root",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -50,8 +39,6 @@ def score_spread(d_k, n_pairs, rng):
     products = (q * k).sum(axis=-1)
     return products.std(), (products / d_k).std()
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question=(
             "Your `scaled` is what comes out after dividing by `d_k` itself. What of `d_k` does"
@@ -60,7 +47,6 @@ def score_spread(d_k, n_pairs, rng):
     ),
     Mistake(
         id="spread-multiplied",
-        function="score_spread",
         cause="multiplies by the root",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -68,8 +54,6 @@ def score_spread(d_k, n_pairs, rng):
     products = (q * k).sum(axis=-1)
     return products.std(), (products * np.sqrt(d_k)).std()
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question=(
             "Your `scaled` grows with the width. Must the root of `d_k` make the products larger or smaller?"
@@ -77,7 +61,6 @@ def score_spread(d_k, n_pairs, rng):
     ),
     Mistake(
         id="spread-root-of-pairs",
-        function="score_spread",
         cause="divides by the root of the number of pairs",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -85,8 +68,6 @@ def score_spread(d_k, n_pairs, rng):
     products = (q * k).sum(axis=-1)
     return products.std(), (products / np.sqrt(n_pairs)).std()
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question=(
             "Your `scaled` is divided by the root of `n_pairs`. How many numbers does one dot product add up?"
@@ -94,7 +75,6 @@ def score_spread(d_k, n_pairs, rng):
     ),
     Mistake(
         id="spread-sum-over-pairs",
-        function="score_spread",
         cause="adds up the pairs instead of the entries",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -102,8 +82,6 @@ def score_spread(d_k, n_pairs, rng):
     products = (q * k).sum(axis=0)
     return products.std(), (products / np.sqrt(d_k)).std()
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question=(
             "Your sums run over the pairs (axis 0). How many dot products should be left, `d_k` or `n_pairs`?"
@@ -111,7 +89,6 @@ def score_spread(d_k, n_pairs, rng):
     ),
     Mistake(
         id="spread-of-entries",
-        function="score_spread",
         cause="spread of single products, never added up",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -119,8 +96,6 @@ def score_spread(d_k, n_pairs, rng):
     products = q * k
     return products.std(), (products / np.sqrt(d_k)).std()
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question=(
             "Your numbers are the spread of single products of entries. What turns those into "
@@ -129,7 +104,6 @@ def score_spread(d_k, n_pairs, rng):
     ),
     Mistake(
         id="spread-of-one-pair",
-        function="score_spread",
         cause="one pair only",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -137,14 +111,11 @@ def score_spread(d_k, n_pairs, rng):
     products = q * k
     return products.std(), (products / np.sqrt(d_k)).std()
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question="Your numbers come from one query and one key. Where does `n_pairs` come in?",
     ),
     Mistake(
         id="spread-query-with-itself",
-        function="score_spread",
         cause="the query stands in for the key, too",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -152,14 +123,11 @@ def score_spread(d_k, n_pairs, rng):
     products = (q * q).sum(axis=-1)
     return products.std(), (products / np.sqrt(d_k)).std()
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question="Your products are those of each query with itself. Where do the keys come from?",
     ),
     Mistake(
         id="spread-one-key",
-        function="score_spread",
         cause="one key for all pairs",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -168,14 +136,11 @@ def score_spread(d_k, n_pairs, rng):
     products = q @ k
     return products.std(), (products / np.sqrt(d_k)).std()
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question="All your queries meet one and the same key. How many keys are there in `n_pairs` pairs?",
     ),
     Mistake(
         id="spread-uniform",
-        function="score_spread",
         cause="uniform numbers instead of normal ones",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -183,8 +148,6 @@ def score_spread(d_k, n_pairs, rng):
     products = (q * k).sum(axis=-1)
     return products.std(), (products / np.sqrt(d_k)).std()
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question=(
             "Your entries are drawn evenly between 0 and 1. Which method of `rng` draws "
@@ -193,7 +156,6 @@ def score_spread(d_k, n_pairs, rng):
     ),
     Mistake(
         id="spread-mean-distance",
-        function="score_spread",
         cause="mean distance instead of standard deviation",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -202,8 +164,6 @@ def score_spread(d_k, n_pairs, rng):
     raw = np.abs(products - products.mean()).mean()
     return raw, raw / np.sqrt(d_k)
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question=(
             "Your numbers are mean distances from the mean. What does a standard deviation "
@@ -212,7 +172,6 @@ def score_spread(d_k, n_pairs, rng):
     ),
     Mistake(
         id="spread-of-the-largest",
-        function="score_spread",
         cause="range instead of spread",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -221,8 +180,6 @@ def score_spread(d_k, n_pairs, rng):
     raw = (products.max() - products.min()) / 2
     return raw, raw / np.sqrt(d_k)
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question=(
             "Your numbers are half the range, which grows with every pair. Which measure of spread stays?"
@@ -230,7 +187,6 @@ def score_spread(d_k, n_pairs, rng):
     ),
     Mistake(
         id="spread-own-draws",
-        function="score_spread",
         cause="new products for scaled",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -239,14 +195,11 @@ def score_spread(d_k, n_pairs, rng):
     q, k = rng.standard_normal((2, n_pairs, d_k))
     return products.std(), ((q * k).sum(axis=-1) / np.sqrt(d_k)).std()
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question="scaled is the spread of other products than raw. Divide the same products by √d_k.",
     ),
     Mistake(
         id="spread-order",
-        function="score_spread",
         cause="returned in the other order",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -254,8 +207,6 @@ def score_spread(d_k, n_pairs, rng):
     products = (q * k).sum(axis=-1)
     return (products / np.sqrt(d_k)).std(), products.std()
 """,
-        fails=SPREAD,
-        behaviour="ordinary",
         case="width 64",
         question=(
             "Your two numbers stand in each other's place. In which order does the signature return them?"
@@ -263,7 +214,6 @@ def score_spread(d_k, n_pairs, rng):
     ),
     Mistake(
         id="spread-ddof",
-        function="score_spread",
         cause="divides by n_pairs - 1",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -271,14 +221,12 @@ def score_spread(d_k, n_pairs, rng):
     products = (q * k).sum(axis=-1)
     return products.std(ddof=1), (products / np.sqrt(d_k)).std(ddof=1)
 """,
-        fails=("one pair",),
         behaviour="one pair",
         case="one pair",
         question="Your squares are divided by `n_pairs` - 1. Which number does the statement divide by?",
     ),
     Mistake(
         id="spread-about-zero",
-        function="score_spread",
         cause="distances from 0 instead of from the mean",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -287,14 +235,12 @@ def score_spread(d_k, n_pairs, rng):
     raw = np.sqrt((products**2).mean())
     return raw, raw / np.sqrt(d_k)
 """,
-        fails=("one pair",),
         behaviour="one pair",
         case="one pair",
         question="Your distances are taken from 0. From which number does a standard deviation take them?",
     ),
     Mistake(
         id="spread-own-generator",
-        function="score_spread",
         cause="a generator of its own, always with the same seed",
         code="""
 def score_spread(d_k, n_pairs, rng):
@@ -303,14 +249,12 @@ def score_spread(d_k, n_pairs, rng):
     products = (q * k).sum(axis=-1)
     return products.std(), (products / np.sqrt(d_k)).std()
 """,
-        fails=("the generator",),
         behaviour="the generator",
         case="two generators",
         question="Do all your draws come from `rng`?",
     ),
     Mistake(
         id="spread-global-generator",
-        function="score_spread",
         cause="a generator of its own, which goes on from call to call",
         code="""
 GENERATOR = np.random.default_rng(0)
@@ -321,14 +265,12 @@ def score_spread(d_k, n_pairs, rng):
     products = (q * k).sum(axis=-1)
     return products.std(), (products / np.sqrt(d_k)).std()
 """,
-        fails=("the generator",),
         behaviour="the generator",
         case="two generators",
         question="your function gives two different answers",
     ),
     Mistake(
         id="jacobian-products-only",
-        function="softmax_jacobian",
         cause="outer product without the diagonal",
         code="""
 def softmax_jacobian(weights):
@@ -337,21 +279,16 @@ def softmax_jacobian(weights):
     eye = np.eye(p.shape[-1])
     return -column * row
 """,
-        fails=JACOBIAN,
-        behaviour="ordinary",
         case="three keys",
         question="Your table has the products only. What else does a weight's own score do, on the diagonal?",
     ),
     Mistake(
         id="jacobian-products-positive",
-        function="softmax_jacobian",
         cause="outer product, with a plus",
         code="""
 def softmax_jacobian(weights):
     return weights[..., :, None] * weights[..., None, :]
 """,
-        fails=JACOBIAN,
-        behaviour="ordinary",
         case="three keys",
         question=(
             "Your table is p pᵀ. Does a weight grow or shrink when another key's score grows, "
@@ -360,7 +297,6 @@ def softmax_jacobian(weights):
     ),
     Mistake(
         id="jacobian-sign",
-        function="softmax_jacobian",
         cause="the other sign",
         code="""
 def softmax_jacobian(weights):
@@ -369,14 +305,11 @@ def softmax_jacobian(weights):
     eye = np.eye(p.shape[-1])
     return column * row - column * eye
 """,
-        fails=JACOBIAN,
-        behaviour="ordinary",
         case="three keys",
         question="Your table is right but for its sign. Does a weight grow or shrink with its own score?",
     ),
     Mistake(
         id="jacobian-diagonal-of-weights",
-        function="softmax_jacobian",
         cause="diag(p) only",
         code="""
 def softmax_jacobian(weights):
@@ -385,14 +318,11 @@ def softmax_jacobian(weights):
     eye = np.eye(p.shape[-1])
     return column * eye
 """,
-        fails=JACOBIAN,
-        behaviour="ordinary",
         case="three keys",
         question="Your table is diag(p) alone. What happens to the other weights when one score grows?",
     ),
     Mistake(
         id="jacobian-diagonal-only",
-        function="softmax_jacobian",
         cause="p (1 - p) on the diagonal, zeros elsewhere",
         code="""
 def softmax_jacobian(weights):
@@ -401,8 +331,6 @@ def softmax_jacobian(weights):
     eye = np.eye(p.shape[-1])
     return column * (1 - column) * eye
 """,
-        fails=JACOBIAN,
-        behaviour="ordinary",
         case="three keys",
         question=(
             "Your table has zeros beside the diagonal. Weights sum to 1: who loses what one of them gains?"
@@ -410,7 +338,6 @@ def softmax_jacobian(weights):
     ),
     Mistake(
         id="jacobian-plus-products",
-        function="softmax_jacobian",
         cause="a plus beside the diagonal",
         code="""
 def softmax_jacobian(weights):
@@ -419,8 +346,6 @@ def softmax_jacobian(weights):
     eye = np.eye(p.shape[-1])
     return np.where(eye > 0, column * (1 - column), column * row)
 """,
-        fails=JACOBIAN,
-        behaviour="ordinary",
         case="three keys",
         question=(
             "Beside the diagonal your entries have the other sign. What must each row of the table sum to?"
@@ -428,7 +353,6 @@ def softmax_jacobian(weights):
     ),
     Mistake(
         id="jacobian-twice-on-the-diagonal",
-        function="softmax_jacobian",
         cause="p (1 - p) on the diagonal, minus the products there, too",
         code="""
 def softmax_jacobian(weights):
@@ -437,14 +361,11 @@ def softmax_jacobian(weights):
     eye = np.eye(p.shape[-1])
     return column * (1 - column) * eye - column * row
 """,
-        fails=JACOBIAN,
-        behaviour="ordinary",
         case="three keys",
         question="Your diagonal has the square subtracted twice. Does p (1 - p) contain it already?",
     ),
     Mistake(
         id="jacobian-of-logarithms",
-        function="softmax_jacobian",
         cause="derivative of ln p",
         code="""
 def softmax_jacobian(weights):
@@ -453,8 +374,6 @@ def softmax_jacobian(weights):
     eye = np.eye(p.shape[-1])
     return eye - row + 0 * column
 """,
-        fails=JACOBIAN,
-        behaviour="ordinary",
         case="three keys",
         question=(
             "Your table is the derivative of the logarithms of the weights. Which factor does "
@@ -463,7 +382,6 @@ def softmax_jacobian(weights):
     ),
     Mistake(
         id="jacobian-softmax-again",
-        function="softmax_jacobian",
         cause="takes weights for scores",
         code="""
 def softmax_jacobian(weights):
@@ -471,8 +389,6 @@ def softmax_jacobian(weights):
     column, row = p[..., :, None], p[..., None, :]
     return column * (np.eye(p.shape[-1]) - row)
 """,
-        fails=JACOBIAN,
-        behaviour="ordinary",
         case="three keys",
         question=(
             "Your numbers are what comes out when softmax is applied to `weights` first. What "
@@ -481,7 +397,6 @@ def softmax_jacobian(weights):
     ),
     Mistake(
         id="jacobian-wrong-factor",
-        function="softmax_jacobian",
         cause="the column stands where the row belongs",
         code="""
 def softmax_jacobian(weights):
@@ -490,8 +405,6 @@ def softmax_jacobian(weights):
     eye = np.eye(p.shape[-1])
     return column * (eye - column)
 """,
-        fails=JACOBIAN,
-        behaviour="ordinary",
         case="three keys",
         question=(
             "In each row of your table all entries beside the diagonal are equal. Which weight "
@@ -500,20 +413,16 @@ def softmax_jacobian(weights):
     ),
     Mistake(
         id="jacobian-slopes",
-        function="softmax_jacobian",
         cause="one slope per weight",
         code="""
 def softmax_jacobian(weights):
     return weights * (1 - weights)
 """,
-        fails=JACOBIAN,
-        behaviour="ordinary",
         case="three keys",
         question="Your result has one slope per weight. How many scores does each weight depend on?",
     ),
     Mistake(
         id="jacobian-norm",
-        function="softmax_jacobian",
         cause="square roots",
         code="""
 def softmax_jacobian(weights):
@@ -522,20 +431,16 @@ def softmax_jacobian(weights):
     eye = np.eye(p.shape[-1])
     return np.sqrt(column * eye) - column * row
 """,
-        fails=JACOBIAN,
-        behaviour="ordinary",
         case="three keys",
         question="On your diagonal stands a root. What is the slope of a weight with its own score?",
     ),
     Mistake(
         id="jacobian-outer-of-a-batch",
-        function="softmax_jacobian",
         cause="np.diag and np.outer know one row only",
         code="""
 def softmax_jacobian(weights):
     return np.diag(weights) - np.outer(weights, weights)
 """,
-        fails=("batches",),
         behaviour="batches",
         case="a table",
         question=(
@@ -545,7 +450,6 @@ def softmax_jacobian(weights):
     ),
     Mistake(
         id="jacobian-one-row-loop",
-        function="softmax_jacobian",
         cause="a loop that knows one row only",
         code="""
 def softmax_jacobian(weights):
@@ -556,21 +460,18 @@ def softmax_jacobian(weights):
             jacobian[i, j] = weights[i] * ((i == j) - weights[j])
     return jacobian
 """,
-        fails=("batches",),
         behaviour="batches",
         case="a table",
         question="`len(weights)` counts keys only when there is a single row. What does it count in a table?",
     ),
     Mistake(
         id="jacobian-identity-of-rows",
-        function="softmax_jacobian",
         cause="the identity has as many rows as there are rows of weights",
         code="""
 def softmax_jacobian(weights):
     column, row = weights[..., :, None], weights[..., None, :]
     return column * (np.eye(weights.shape[0]) - row)
 """,
-        fails=("batches",),
         behaviour="batches",
         case="a table",
         question=(
@@ -579,7 +480,6 @@ def softmax_jacobian(weights):
     ),
     Mistake(
         id="jacobian-transpose-all",
-        function="softmax_jacobian",
         cause=".T turns every axis of a batch",
         code="""
 def softmax_jacobian(weights):
@@ -588,14 +488,12 @@ def softmax_jacobian(weights):
     column = weights[..., None]
     return column * np.eye(weights.shape[-1]) - column @ column.T
 """,
-        fails=("batches",),
         behaviour="batches",
         case="a table",
         question="`.T` turns all axes around, also those of the batch. Which two should change places?",
     ),
     Mistake(
         id="jacobian-one-table",
-        function="softmax_jacobian",
         cause="all rows of a table in one einsum",
         code="""
 def softmax_jacobian(weights):
@@ -604,14 +502,12 @@ def softmax_jacobian(weights):
     p = weights.reshape(-1, weights.shape[-1])
     return p[:, :, None] * np.eye(p.shape[-1]) - np.einsum("bi,bj->bij", p, p)
 """,
-        fails=("batches",),
         behaviour="batches",
         case="a batch of tables",
         question="Your result has one leading axis. How many does a batch of tables have?",
     ),
     Mistake(
         id="jacobian-in-place",
-        function="softmax_jacobian",
         cause="subtracts on the input",
         code="""
 def softmax_jacobian(weights):
@@ -620,114 +516,89 @@ def softmax_jacobian(weights):
     weights -= weights
     return jacobian
 """,
-        fails=("any input",),
         behaviour="any input",
         case="one weight is 1",
         question="Your function changes its input weights.",
     ),
     Mistake(
         id="jacobian-three-axes",
-        function="softmax_jacobian",
         cause="a batch of batches is taken for a long batch",
         code="""
 def softmax_jacobian(weights):
     p = weights.reshape(-1, *weights.shape[-2:]) if weights.ndim > 3 else weights
     return p[..., :, None] * (np.eye(p.shape[-1]) - p[..., None, :])
 """,
-        fails=("batches",),
         behaviour="batches",
         case="two leading axes",
         question="Two of your leading axes have become one. Which shape must the result have, axis by axis?",
     ),
     Mistake(
         id="entropy-bits",
-        function="entropy",
         cause="logarithm to base 2",
         code=Edit(RIGHT_ENTROPY, "np.log", "np.log2"),
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question="Your numbers are in bits. Which logarithm gives nats?",
     ),
     Mistake(
         id="entropy-base-10",
-        function="entropy",
         cause="logarithm to base 10",
         code="""
 def entropy(weights):
     p = np.where(weights > 0, weights, 1)
     return -(weights * np.log10(p)).sum(axis=-1)
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question="Your logarithm has base 10. Which one does the formula ask for?",
     ),
     Mistake(
         id="entropy-sign",
-        function="entropy",
         cause="no minus",
         code=Edit(RIGHT_ENTROPY, "-(weights", "(weights"),
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question="Your numbers are below 0. What is the sign of the logarithm of a weight?",
     ),
     Mistake(
         id="entropy-mean",
-        function="entropy",
         cause="mean instead of sum",
         code=Edit(RIGHT_ENTROPY, "sum(", "mean("),
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question="Your numbers are divided by the number of keys. Does the formula take a sum or a mean?",
     ),
     Mistake(
         id="entropy-mean-logarithm",
-        function="entropy",
         cause="logarithms not weighted",
         code="""
 def entropy(weights):
     p = np.where(weights > 0, weights, 1)
     return -np.log(p).mean(axis=-1)
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question="Your logarithms all count alike. What does the formula multiply each of them by?",
     ),
     Mistake(
         id="entropy-sum-of-logarithms",
-        function="entropy",
         cause="logarithms added up, not weighted",
         code="""
 def entropy(weights):
     p = np.where(weights > 0, weights, 1)
     return -np.log(p).sum(axis=-1)
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question="You add up bare logarithms. What does the formula multiply each of them by?",
     ),
     Mistake(
         id="entropy-exponential",
-        function="entropy",
         cause="exp of the entropy",
         code="""
 def entropy(weights):
     p = np.where(weights > 0, weights, 1)
     return np.exp(-(weights * np.log(p)).sum(axis=-1))
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question="Your number is the exponential of the entropy. Which step is one too many?",
     ),
     Mistake(
         id="entropy-share-of-the-largest",
-        function="entropy",
         cause="divided by ln M",
         code="""
 def entropy(weights):
@@ -735,8 +606,6 @@ def entropy(weights):
     M = weights.shape[-1]
     return -(weights * np.log(p)).sum(axis=-1) / (np.log(M) if M > 1 else 1.0)
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question=(
             "Your number is a share of ln M, at most 1. What is the entropy of M equal weights "
@@ -745,14 +614,11 @@ def entropy(weights):
     ),
     Mistake(
         id="entropy-one-minus-squares",
-        function="entropy",
         cause="one minus the sum of squares",
         code="""
 def entropy(weights):
     return 1 - (weights**2).sum(axis=-1)
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question=(
             "Your number is 1 minus the sum of squares, another measure of spread. Where is the logarithm?"
@@ -760,27 +626,21 @@ def entropy(weights):
     ),
     Mistake(
         id="entropy-log-of-one-plus",
-        function="entropy",
         cause="ln(1 + p)",
         code="""
 def entropy(weights):
     return -(weights * np.log1p(weights)).sum(axis=-1)
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question="You take the logarithm of 1 + p. Which number stands inside the logarithm?",
     ),
     Mistake(
         id="entropy-small-constant",
-        function="entropy",
         cause="a constant inside the logarithm that is not small enough",
         code="""
 def entropy(weights):
     return -(weights * np.log(weights + 1e-3)).sum(axis=-1)
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question=(
             "Your number is what comes out when 0.001 is added inside the logarithm. How can "
@@ -789,14 +649,11 @@ def entropy(weights):
     ),
     Mistake(
         id="entropy-clipped",
-        function="entropy",
         cause="small weights are raised",
         code="""
 def entropy(weights):
     return -(weights * np.log(np.clip(weights, 0.25, 1.0))).sum(axis=-1)
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question=(
             "Small weights are raised before you take their logarithm. Which weights need a "
@@ -805,96 +662,77 @@ def entropy(weights):
     ),
     Mistake(
         id="entropy-all-axes",
-        function="entropy",
         cause="one number for a whole table",
         code="""
 def entropy(weights):
     p = np.where(weights > 0, weights, 1)
     return -(weights * np.log(p)).sum()
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="a table",
         question="You give one number for a whole table. Which of your steps loses its rows?",
     ),
     Mistake(
         id="entropy-axis-0",
-        function="entropy",
         cause="sums down the columns",
         code="""
 def entropy(weights):
     p = np.where(weights > 0, weights, 1)
     return -(weights * np.log(p)).sum(axis=0)
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="a table",
         question="Your sums run down the columns (axis 0). Along which axis does one row of weights run?",
     ),
     Mistake(
         id="entropy-keepdims",
-        function="entropy",
         cause="keeps the axis that was summed",
         code="""
 def entropy(weights):
     p = np.where(weights > 0, weights, 1)
     return -(weights * np.log(p)).sum(axis=-1, keepdims=True)
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question="The axis that you summed is still there, with length 1. Which option keeps it?",
     ),
     Mistake(
         id="entropy-drops-zeros",
-        function="entropy",
         cause="indexing flattens the table",
         code="""
 def entropy(weights):
     p = weights[weights > 0]
     return -(p * np.log(p)).sum(axis=-1)
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="a table",
         question="You give one number for a whole table. Which of your steps loses its rows?",
     ),
     Mistake(
         id="entropy-no-sum",
-        function="entropy",
         cause="one number per weight",
         code="""
 def entropy(weights):
     p = np.where(weights > 0, weights, 1)
     return -weights * np.log(p)
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="three keys",
         question="You return one number per weight. What does the formula do with them?",
     ),
     Mistake(
         id="entropy-nan",
-        function="entropy",
         cause="0 · ln 0 is NaN",
         code="""
 def entropy(weights):
     return -(weights * np.log(weights)).sum(axis=-1)
 """,
-        fails=("zeros",),
         behaviour="zeros",
         case="one weight is 1",
         question="What does NumPy make of 0 times the logarithm of 0?",
     ),
     Mistake(
         id="entropy-nan-to-zero",
-        function="entropy",
         cause="a row with a weight of 0 counts as 0",
         code="""
 def entropy(weights):
     return np.nan_to_num(-(weights * np.log(weights)).sum(axis=-1))
 """,
-        fails=("zeros",),
         behaviour="zeros",
         case="zeros in every row",
         question=(
@@ -904,14 +742,12 @@ def entropy(weights):
     ),
     Mistake(
         id="entropy-drops-keys",
-        function="entropy",
         cause="a key that has 0 somewhere is dropped for all rows",
         code="""
 def entropy(weights):
     kept = weights[..., (weights > 0).all(axis=tuple(range(weights.ndim - 1)))]
     return -(kept * np.log(kept)).sum(axis=-1)
 """,
-        fails=("zeros",),
         behaviour="zeros",
         case="zeros in every row",
         question=(
@@ -921,21 +757,18 @@ def entropy(weights):
     ),
     Mistake(
         id="entropy-replaces-in-place",
-        function="entropy",
         cause="zeros are replaced in the input",
         code="""
 def entropy(weights):
     weights[weights == 0] = 1
     return -(weights * np.log(weights)).sum(axis=-1)
 """,
-        fails=("zeros",),
         behaviour="zeros",
         case="one weight is 1",
         question="Your function changes its input weights.",
     ),
     Mistake(
         id="entropy-in-place",
-        function="entropy",
         cause="a small number is added to the input",
         code="""
 def entropy(weights):
@@ -949,7 +782,6 @@ def entropy(weights):
     ),
     Mistake(
         id="entropy-tables-only",
-        function="entropy",
         cause="knows a row and a table, no batch",
         code="""
 def entropy(weights):
@@ -957,21 +789,18 @@ def entropy(weights):
         return -sum(p * np.log(p) for p in weights if p > 0)
     return np.array([-sum(p * np.log(p) for p in row if p > 0) + 0.0 for row in weights])
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a batch of tables",
         question="A batch has one more axis than a table. Which axis does your loop over rows take then?",
     ),
     Mistake(
         id="entropy-three-axes",
-        function="entropy",
         cause="the axis is chosen for a row, a table and a batch, and nothing longer",
         code="""
 def entropy(weights):
     logarithms = np.log(np.where(weights > 0, weights, 1.0))
     return -(weights * logarithms).sum(axis=min(weights.ndim, 3) - 1)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="two leading axes",
         question=(
@@ -981,7 +810,6 @@ def entropy(weights):
     ),
     Mistake(
         id="entropy-library",
-        function="entropy",
         cause="PyTorch's entr is called",
         code="""
 import torch
@@ -990,18 +818,13 @@ import torch
 def entropy(weights):
     return torch.special.entr(torch.tensor(weights)).sum(dim=-1).numpy()
 """,
-        fails=ENTROPY,
-        behaviour="ordinary",
         case="a table",
         question="it calls torch.special.entr; this exercise is to write that yourself",
     ),
     Mistake(
         id="weights-no-scale",
-        function="attention_weights",
         cause="no scale",
         code=Edit(RIGHT_WEIGHTS, " * np.sqrt(Q.shape[-1])", ""),
-        fails=WEIGHTS,
-        behaviour="ordinary",
         case="one sequence",
         question=(
             "Your weights are what comes out without the scale. What divides the dot products "
@@ -1010,11 +833,8 @@ def entropy(weights):
     ),
     Mistake(
         id="weights-width",
-        function="attention_weights",
         cause="divides by the width",
         code=Edit(RIGHT_WEIGHTS, "np.sqrt(Q.shape[-1])", "Q.shape[-1]"),
-        fails=WEIGHTS,
-        behaviour="ordinary",
         case="one sequence",
         question=(
             "Your scores are divided by the width itself, at once or in two steps. What of it does "
@@ -1023,21 +843,17 @@ def entropy(weights):
     ),
     Mistake(
         id="weights-half-the-width",
-        function="attention_weights",
         cause="** 1 / 2 is half of it",
         code="""
 def attention_weights(Q, K, temperature=1.0):
     products = Q @ np.swapaxes(K, -1, -2)
     return softmax(products / (temperature * Q.shape[-1] ** 1 / 2))
 """,
-        fails=WEIGHTS,
-        behaviour="ordinary",
         case="one sequence",
         question="`x ** 1 / 2` is half of x: the power binds first. Where must brackets stand?",
     ),
     *versions(
         id="weights-root-of-another",
-        function="attention_weights",
         cause="divided by the root of another length than the width",
         of={
             "number of keys": (
@@ -1051,12 +867,9 @@ def attention_weights(Q, K, temperature=1.0):
                 "You divide by the root of the number of queries. Which axis of `Q` and `K` is the width?",
             ),
         },
-        fails=WEIGHTS,
-        behaviour="ordinary",
     ),
     Mistake(
         id="weights-scaled-twice",
-        function="attention_weights",
         cause="scale applied twice",
         code="""
 def attention_weights(Q, K, temperature=1.0):
@@ -1064,8 +877,6 @@ def attention_weights(Q, K, temperature=1.0):
     root = np.sqrt(Q.shape[-1])
     return softmax(products / root / (temperature * root))
 """,
-        fails=WEIGHTS,
-        behaviour="ordinary",
         case="one sequence",
         question=(
             "Your scores are divided by the width itself, at once or in two steps. What of it "
@@ -1074,81 +885,62 @@ def attention_weights(Q, K, temperature=1.0):
     ),
     Mistake(
         id="weights-multiplied",
-        function="attention_weights",
         cause="multiplied by the root",
         code="""
 def attention_weights(Q, K, temperature=1.0):
     products = Q @ np.swapaxes(K, -1, -2)
     return softmax(products * np.sqrt(Q.shape[-1]) / temperature)
 """,
-        fails=WEIGHTS,
-        behaviour="ordinary",
         case="one sequence",
         question="Your scores grow with the root of the width. Should the scale make them larger or smaller?",
     ),
     Mistake(
         id="weights-scale-after",
-        function="attention_weights",
         cause="scale after softmax",
         code="""
 def attention_weights(Q, K, temperature=1.0):
     products = Q @ np.swapaxes(K, -1, -2)
     return softmax(products / temperature) / np.sqrt(Q.shape[-1])
 """,
-        fails=WEIGHTS,
-        behaviour="ordinary",
         case="one sequence",
         question="You divide by the root after softmax. What should be divided, scores or weights?",
     ),
     Mistake(
         id="weights-distances",
-        function="attention_weights",
         cause="squared distances instead of dot products",
         code="""
 def attention_weights(Q, K, temperature=1.0):
     distances = ((Q[..., :, None, :] - K[..., None, :, :]) ** 2).sum(axis=-1)
     return softmax(-distances / (temperature * np.sqrt(Q.shape[-1])))
 """,
-        fails=WEIGHTS,
-        behaviour="ordinary",
         case="one sequence",
         question="Your scores are squared distances. How does this exercise compare a query with a key?",
     ),
     Mistake(
         id="weights-over-queries",
-        function="attention_weights",
         cause="softmax over the queries",
         code=Edit(
             RIGHT_WEIGHTS, "softmax(scores)", "np.swapaxes(softmax(np.swapaxes(scores, -1, -2)), -1, -2)"
         ),
-        fails=WEIGHTS,
-        behaviour="ordinary",
         case="one sequence",
         question="Your columns sum to 1. Which axis of the table holds the keys?",
     ),
     Mistake(
         id="weights-keys-ask",
-        function="attention_weights",
         cause="queries and keys exchanged",
         code=Edit(RIGHT_WEIGHTS, "Q @ np.swapaxes(K, -1, -2)", "K @ np.swapaxes(Q, -1, -2)"),
-        fails=WEIGHTS,
-        behaviour="ordinary",
         case="one sequence",
         question="Your table has a row for each key. Who asks, and has a row of its own?",
     ),
     Mistake(
         id="weights-no-softmax",
-        function="attention_weights",
         cause="scores returned",
         code=Edit(RIGHT_WEIGHTS, "softmax(scores)", "scores"),
-        fails=WEIGHTS,
-        behaviour="ordinary",
         case="one sequence",
         question="You return scores. What turns scores into weights?",
     ),
     Mistake(
         id="weights-pair",
-        function="attention_weights",
         cause="scores returned, too",
         code="""
 def attention_weights(Q, K, temperature=1.0):
@@ -1156,35 +948,28 @@ def attention_weights(Q, K, temperature=1.0):
     scores = products / (temperature * np.sqrt(Q.shape[-1]))
     return softmax(scores), scores
 """,
-        fails=WEIGHTS,
-        behaviour="ordinary",
         case="one sequence",
         question="Return weights as a NumPy array of floats, not a tuple.",
     ),
     Mistake(
         id="weights-no-default",
-        function="attention_weights",
         cause="no default temperature",
         code="""
 def attention_weights(Q, K, temperature):
     products = Q @ np.swapaxes(K, -1, -2)
     return softmax(products / (temperature * np.sqrt(Q.shape[-1])))
 """,
-        fails=WEIGHTS,
-        behaviour="ordinary",
         case="one sequence",
         question="yours does not take that",
     ),
     Mistake(
         id="weights-temperature-multiplied",
-        function="attention_weights",
         cause="temperature multiplied",
         code="""
 def attention_weights(Q, K, temperature=1.0):
     products = Q @ np.swapaxes(K, -1, -2)
     return softmax(products * temperature / np.sqrt(Q.shape[-1]))
 """,
-        fails=("temperature",),
         behaviour="temperature",
         case="colder",
         question=(
@@ -1194,77 +979,66 @@ def attention_weights(Q, K, temperature=1.0):
     ),
     Mistake(
         id="weights-temperature-under-the-root",
-        function="attention_weights",
         cause="temperature under the root",
         code="""
 def attention_weights(Q, K, temperature=1.0):
     products = Q @ np.swapaxes(K, -1, -2)
     return softmax(products / np.sqrt(temperature * Q.shape[-1]))
 """,
-        fails=("temperature",),
         behaviour="temperature",
         case="colder",
         question="The temperature stands under your root. How far does the root reach in the formula?",
     ),
     Mistake(
         id="weights-temperature-ignored",
-        function="attention_weights",
         cause="temperature ignored",
         code="""
 def attention_weights(Q, K, temperature=1.0):
     products = Q @ np.swapaxes(K, -1, -2)
     return softmax(products / np.sqrt(Q.shape[-1]))
 """,
-        fails=("temperature",),
         behaviour="temperature",
         case="colder",
         question="Your weights are those of temperature 1. Where does the temperature come in?",
     ),
     Mistake(
         id="weights-temperature-squared",
-        function="attention_weights",
         cause="temperature applied twice",
         code="""
 def attention_weights(Q, K, temperature=1.0):
     products = Q @ np.swapaxes(K, -1, -2)
     return softmax(products / temperature / (temperature * np.sqrt(Q.shape[-1])))
 """,
-        fails=("temperature",),
         behaviour="temperature",
         case="colder",
         question="The temperature divides your scores twice. Where else do you divide by it?",
     ),
     Mistake(
         id="weights-temperature-after",
-        function="attention_weights",
         cause="temperature applied to the weights",
         code="""
 def attention_weights(Q, K, temperature=1.0):
     products = Q @ np.swapaxes(K, -1, -2)
     return softmax(products / np.sqrt(Q.shape[-1])) / temperature
 """,
-        fails=("temperature",),
         behaviour="temperature",
         case="colder",
         question="You divide the weights by the temperature. What should be divided, scores or weights?",
     ),
     Mistake(
         id="weights-temperature-added",
-        function="attention_weights",
         cause="temperature added to the root",
         code="""
 def attention_weights(Q, K, temperature=1.0):
     products = Q @ np.swapaxes(K, -1, -2)
     return softmax(products / (temperature - 1 + np.sqrt(Q.shape[-1])))
 """,
-        fails=("temperature",),
         behaviour="temperature",
         case="colder",
         question="The temperature is added to your root. How does the formula join the two?",
     ),
     Mistake(
         id="weights-transpose-all",
-        function="attention_weights",
         cause=".T turns every axis of a batch",
         code="""
 def attention_weights(Q, K, temperature=1.0):
@@ -1278,7 +1052,6 @@ def attention_weights(Q, K, temperature=1.0):
     ),
     Mistake(
         id="weights-axis-1",
-        function="attention_weights",
         cause="the width read from axis 1",
         code="""
 def attention_weights(Q, K, temperature=1.0):
@@ -1292,21 +1065,18 @@ def attention_weights(Q, K, temperature=1.0):
     ),
     Mistake(
         id="weights-squeezed",
-        function="attention_weights",
         cause="axes of length 1 dropped",
         code="""
 def attention_weights(Q, K, temperature=1.0):
     products = Q @ np.swapaxes(K, -1, -2)
     return np.squeeze(softmax(products / (temperature * np.sqrt(Q.shape[-1]))))
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a batch of one",
         question="Axes of length 1 are gone from your result. What drops them?",
     ),
     Mistake(
         id="weights-first-row",
-        function="attention_weights",
         cause="a single query loses its axis",
         code="""
 def attention_weights(Q, K, temperature=1.0):
@@ -1314,14 +1084,12 @@ def attention_weights(Q, K, temperature=1.0):
     weights = softmax(products / (temperature * np.sqrt(Q.shape[-1])))
     return weights[..., 0, :] if Q.shape[-2] == 1 else weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="one query",
         question="A single query loses its row. Which shape does the statement ask for with one query?",
     ),
     Mistake(
         id="weights-integers",
-        function="attention_weights",
         cause="results stored as integers",
         code="""
 def attention_weights(Q, K, temperature=1.0):
@@ -1329,7 +1097,6 @@ def attention_weights(Q, K, temperature=1.0):
     products[...] = Q @ np.swapaxes(K, -1, -2) / (temperature * np.sqrt(Q.shape[-1]))
     return softmax(products)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="integers",
         question=(
@@ -1339,7 +1106,6 @@ def attention_weights(Q, K, temperature=1.0):
     ),
     Mistake(
         id="weights-overflow",
-        function="attention_weights",
         cause="a softmax of its own that overflows",
         code="""
 def attention_weights(Q, K, temperature=1.0):
@@ -1347,14 +1113,12 @@ def attention_weights(Q, K, temperature=1.0):
     e = np.exp(products / (temperature * np.sqrt(Q.shape[-1])))
     return e / e.sum(axis=-1, keepdims=True)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="very long queries",
         question="Which step can overflow, or divide by 0?",
     ),
     Mistake(
         id="weights-in-place",
-        function="attention_weights",
         cause="the queries are scaled in place",
         code="""
 def attention_weights(Q, K, temperature=1.0):
@@ -1364,21 +1128,18 @@ def attention_weights(Q, K, temperature=1.0):
         Q = Q / (temperature * np.sqrt(Q.shape[-1]))
     return softmax(Q @ np.swapaxes(K, -1, -2))
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a batch of tables",
         question="Your function changes its input Q.",
     ),
     Mistake(
         id="weights-temperature-clipped",
-        function="attention_weights",
         cause="temperatures are kept between 0.1 and 10",
         code="""
 def attention_weights(Q, K, temperature=1.0):
     products = Q @ np.swapaxes(K, -1, -2)
     return softmax(products / (np.clip(temperature, 0.1, 10) * np.sqrt(Q.shape[-1])))
 """,
-        fails=("temperature",),
         behaviour="temperature",
         case="very cold",
         question=(
@@ -1388,7 +1149,6 @@ def attention_weights(Q, K, temperature=1.0):
     ),
     Mistake(
         id="weights-temperature-lost-in-batches",
-        function="attention_weights",
         cause="the recursion does not hand the temperature on",
         code="""
 def attention_weights(Q, K, temperature=1.0):
@@ -1396,7 +1156,6 @@ def attention_weights(Q, K, temperature=1.0):
         return np.array([attention_weights(q, k) for q, k in zip(Q, K)])
     return softmax(Q @ K.T / (temperature * np.sqrt(Q.shape[-1])))
 """,
-        fails=("temperature",),
         behaviour="temperature",
         case="a batch of tables",
         question=(
@@ -1406,7 +1165,6 @@ def attention_weights(Q, K, temperature=1.0):
     ),
     Mistake(
         id="sweep-over-queries",
-        function="largest_weight_sweep",
         cause="largest over the queries, mean over the keys",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1419,8 +1177,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max(axis=0).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question=(
             "You look for the largest weight of each key (axis 0). Whose largest weight does "
@@ -1429,7 +1185,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
     ),
     Mistake(
         id="sweep-largest-score",
-        function="largest_weight_sweep",
         cause="largest score instead of weight",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1442,14 +1197,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append((products / np.sqrt(width)).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question="An entry is larger than 1, so it is no mean of weights.",
     ),
     Mistake(
         id="sweep-softmax-over-queries",
-        function="largest_weight_sweep",
         cause="softmax over the queries",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1462,14 +1214,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products.T / np.sqrt(width)).T.max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question="Your softmax makes each column sum to 1. Over what does the weight of one query sum to 1?",
     ),
     Mistake(
         id="sweep-keys-ask",
-        function="largest_weight_sweep",
         cause="keys and queries exchanged",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1482,14 +1231,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products.T / np.sqrt(width)).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question="In your tables the keys ask. Which of the two has `n_queries` rows?",
     ),
     Mistake(
         id="sweep-mean-first",
-        function="largest_weight_sweep",
         cause="mean over queries before the largest",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1502,8 +1248,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).mean(axis=0).max())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question=(
             "You take the mean of the weights first, and the largest of the means. In which "
@@ -1512,7 +1256,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
     ),
     Mistake(
         id="sweep-mean-weight",
-        function="largest_weight_sweep",
         cause="mean weight instead of the largest",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1525,8 +1268,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).mean(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question=(
             "Your entries are 1 divided by the number of keys, at every width. What is the mean"
@@ -1535,7 +1276,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
     ),
     Mistake(
         id="sweep-largest-of-all",
-        function="largest_weight_sweep",
         cause="largest weight of all queries",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1548,8 +1288,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question=(
             "Your entries are the largest weight of all queries. What is to be done with the "
@@ -1558,7 +1296,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
     ),
     Mistake(
         id="sweep-median",
-        function="largest_weight_sweep",
         cause="median instead of mean",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1571,14 +1308,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(np.median(softmax(products / np.sqrt(width)).max(axis=-1)))
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question="Your entries are medians. Which average does the exercise ask for?",
     ),
     Mistake(
         id="sweep-smallest",
-        function="largest_weight_sweep",
         cause="smallest weight",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1591,8 +1325,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).min(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question=(
             "Your entries are the means of the smallest weights. Which weight of each query is asked for?"
@@ -1600,7 +1332,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
     ),
     Mistake(
         id="sweep-one-query",
-        function="largest_weight_sweep",
         cause="one query only",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1613,14 +1344,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question="Your entries come from a single query. Where does `n_queries` come in?",
     ),
     Mistake(
         id="sweep-unscaled-twice",
-        function="largest_weight_sweep",
         cause="no scale in either",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1633,14 +1361,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question="Both your arrays are unscaled. What are the scores of the second divided by?",
     ),
     Mistake(
         id="sweep-scaled-twice",
-        function="largest_weight_sweep",
         cause="scaled in both",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1653,14 +1378,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question="Both your arrays are scaled. What are the scores of the first divided by?",
     ),
     Mistake(
         id="sweep-scaled-again",
-        function="largest_weight_sweep",
         cause="the scale applied to scaled scores again",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1673,8 +1395,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(attention_weights(queries / np.sqrt(width), keys).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question=(
             "In your second array the scores are divided by the width itself, at once or in two"
@@ -1683,7 +1403,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
     ),
     Mistake(
         id="sweep-raw-by-attention",
-        function="largest_weight_sweep",
         cause="attention_weights taken for unscaled",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1696,8 +1415,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(attention_weights(queries, keys, np.sqrt(width)).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question=(
             "Your first array is scaled, and your second twice. What does `attention_weights` "
@@ -1706,7 +1423,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
     ),
     Mistake(
         id="sweep-order",
-        function="largest_weight_sweep",
         cause="returned in the other order",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1719,8 +1435,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
     return np.array(scaled), np.array(raw)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question=(
             "Your two arrays stand in each other's place. In which order does the signature return them?"
@@ -1728,7 +1442,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
     ),
     Mistake(
         id="sweep-divided-by-width",
-        function="largest_weight_sweep",
         cause="divides by the width",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1741,8 +1454,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / width).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question=(
             "In your second array the scores are divided by the width itself, at once or in two"
@@ -1751,7 +1462,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
     ),
     Mistake(
         id="sweep-root-of-keys",
-        function="largest_weight_sweep",
         cause="divides by the root of the number of keys",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1764,14 +1474,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(n_keys)).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question="You divide by the root of `n_keys`. How many numbers does one dot product add up?",
     ),
     Mistake(
         id="sweep-scale-after",
-        function="largest_weight_sweep",
         cause="divides weights instead of scores",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1784,14 +1491,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append((softmax(products) / np.sqrt(width)).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question="You divide the weights by the root. What should be divided, scores or weights?",
     ),
     Mistake(
         id="sweep-uniform",
-        function="largest_weight_sweep",
         cause="uniform numbers instead of normal ones",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1804,8 +1508,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question=(
             "Your entries are drawn evenly between 0 and 1. Which method of `rng` draws "
@@ -1814,7 +1516,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
     ),
     Mistake(
         id="sweep-queries-are-keys",
-        function="largest_weight_sweep",
         cause="the keys ask themselves",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1826,14 +1527,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question="In your tables the keys ask themselves. Where are the queries drawn?",
     ),
     Mistake(
         id="sweep-list",
-        function="largest_weight_sweep",
         cause="lists instead of arrays",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1846,14 +1544,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
     return raw, scaled
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question="Return raw as a NumPy array of floats, not a list.",
     ),
     Mistake(
         id="sweep-last-width",
-        function="largest_weight_sweep",
         cause="only the last width is kept",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1865,14 +1560,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled = softmax(products / np.sqrt(width)).max(axis=-1).mean()
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question="Your loop keeps one width, the last. Where can it put the others?",
     ),
     Mistake(
         id="sweep-every-query",
-        function="largest_weight_sweep",
         cause="one entry per query",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1885,8 +1577,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max(axis=-1))
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question=(
             "You return one number per query and width. What is still to be done with the largest weights?"
@@ -1894,7 +1584,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
     ),
     Mistake(
         id="sweep-one-table",
-        function="largest_weight_sweep",
         cause="both results in one array",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1907,14 +1596,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
     return np.array([raw, scaled]).T
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="three widths",
         question="Return 2 values, (raw, scaled); yours gave one, a NumPy array.",
     ),
     Mistake(
         id="sweep-sorted",
-        function="largest_weight_sweep",
         cause="widths are sorted first",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1927,14 +1613,11 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=SWEEP,
-        behaviour="ordinary",
         case="widths in any order",
         question="Your entries do not stand in the order of `widths`.",
     ),
     Mistake(
         id="sweep-own-draws",
-        function="largest_weight_sweep",
         cause="new queries and keys for scaled",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1949,14 +1632,12 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=("exact values",),
         behaviour="exact values",
         case="width 1",
         question="Do both come from the same queries and the same keys?",
     ),
     Mistake(
         id="sweep-new-keys",
-        function="largest_weight_sweep",
         cause="new keys for every query",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1969,14 +1650,12 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=("the same keys",),
         behaviour="the same keys",
         case="many generators",
         question="How many times do you draw keys for one width?",
     ),
     Mistake(
         id="sweep-own-generator",
-        function="largest_weight_sweep",
         cause="a generator of its own, always with the same seed",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -1990,14 +1669,12 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=("the same keys",),
         behaviour="the same keys",
         case="many generators",
         question="Do all your draws come from `rng`?",
     ),
     Mistake(
         id="sweep-global-generator",
-        function="largest_weight_sweep",
         cause="a generator of its own, which goes on from call to call",
         code="""
 GENERATOR = np.random.default_rng(0)
@@ -2013,14 +1690,12 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
     return np.array(raw), np.array(scaled)
 """,
-        fails=("the same keys",),
         behaviour="the same keys",
         case="many generators",
         question="your function gives two different answers",
     ),
     Mistake(
         id="sweep-by-width",
-        function="largest_weight_sweep",
         cause="results are kept by width, so that a width counts once",
         code="""
 def largest_weight_sweep(widths, n_keys, n_queries, rng):
@@ -2032,7 +1707,6 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         scaled[width] = softmax(products / np.sqrt(width)).max(axis=-1).mean()
     return np.array(list(raw.values())), np.array(list(scaled.values()))
 """,
-        fails=("exact values",),
         behaviour="exact values",
         case="a width twice",
         question="A width that comes twice has one entry. How many entries does the statement ask for?",

@@ -2,11 +2,6 @@
 
 from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, versions
 
-ALL_SOFTMAX = ("ordinary", "large scores", "any input")
-ALL_LOOKUP = ("ordinary", "many queries", "any input")
-ALL_GAUSSIAN = ("ordinary", "far keys", "any input")
-ALL_SHARPEN = ("ordinary", "any input", "refuses")
-
 RIGHT_SOFTMAX = """
 def softmax(scores):
     axis = -1
@@ -27,68 +22,54 @@ def gaussian_lookup(query, keys, values, width):
 SOFTMAX_MISTAKES = (
     Mistake(
         id="softmax-axis-0",
-        function="softmax",
         cause="softmax runs down the columns",
         code=Edit(RIGHT_SOFTMAX, "axis = -1", "axis = 0"),
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="a table",
         question="Your weights come out when each column sums to 1 (axis 0). Which axis holds the keys?",
     ),
     Mistake(
         id="softmax-axis-1",
-        function="softmax",
         cause="the axis is counted from the front, so that only tables work",
         code="""
 def softmax(scores):
     e = np.exp(scores - scores.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 """,
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="one row",
         question="You count the axis from the front. How do you name the last axis, however many there are?",
     ),
     Mistake(
         id="softmax-whole-table",
-        function="softmax",
         cause="the sum runs over the whole table",
         code=Edit(RIGHT_SOFTMAX, "axis = -1", "axis = None"),
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="a table",
         question="Your whole table sums to 1. What should sum to 1 when each row is a query of its own?",
     ),
     Mistake(
         id="softmax-no-maximum",
-        function="softmax",
         cause="exp overflows, since no maximum is subtracted",
         code="""
 def softmax(scores):
     return np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
 """,
-        fails=("large scores",),
         behaviour="large scores",
         case="very large",
         question="What does np.exp(10000) give? Which number may you take off every score of a row first?",
     ),
     Mistake(
         id="softmax-maximum-of-table",
-        function="softmax",
         cause="the maximum of the whole table is subtracted, and a low row underflows",
         code="""
 def softmax(scores):
     e = np.exp(scores - scores.max())
     return e / e.sum(axis=-1, keepdims=True)
 """,
-        fails=("large scores",),
         behaviour="large scores",
         case="rows of very different size",
         question="One number for all suits the largest row. What does exp give in a row far below?",
     ),
     Mistake(
         id="softmax-maximum-clamped",
-        function="softmax",
         cause="the maximum is not let below 0",
         code="""
 def softmax(scores):
@@ -96,144 +77,115 @@ def softmax(scores):
     e = np.exp(scores - largest)
     return e / e.sum(axis=-1, keepdims=True)
 """,
-        fails=("large scores",),
         behaviour="large scores",
         case="very negative",
         question="All your exp are 0 here. What do you subtract when every score of a row is far below 0?",
     ),
     Mistake(
         id="softmax-mean",
-        function="softmax",
         cause="the mean is subtracted instead of the maximum",
         code="""
 def softmax(scores):
     e = np.exp(scores - scores.mean(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
 """,
-        fails=("large scores",),
         behaviour="large scores",
         case="both at once",
         question="Here one score stays far above 0 whatever you took off. Which choice leaves none above 0?",
     ),
     Mistake(
         id="softmax-clipped",
-        function="softmax",
         cause="scores are clipped to a range in which exp is safe",
         code="""
 def softmax(scores):
     e = np.exp(np.clip(scores, -500, 500))
     return e / e.sum(axis=-1, keepdims=True)
 """,
-        fails=("large scores",),
         behaviour="large scores",
         case="very large",
         question="All your weights are equal. Which step makes different scores the same?",
     ),
     Mistake(
         id="softmax-no-keepdims",
-        function="softmax",
         cause="the sum loses its axis and no longer lines up with the rows",
         code="""
 def softmax(scores):
     e = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1)
 """,
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="a table",
         question="A maximum or a sum has lost its axis. Which shape would line up with the rows?",
     ),
     Mistake(
         id="softmax-no-exp",
-        function="softmax",
         cause="exp is missing",
         code=Edit(RIGHT_SOFTMAX, "np.exp(scores - scores.max(axis=axis, keepdims=True))", "scores"),
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="a table",
         question="These are the scores themselves, divided by their sum. What comes before the division?",
     ),
     Mistake(
         id="softmax-no-division",
-        function="softmax",
         cause="nothing is divided by the sum",
         code="""
 def softmax(scores):
     return np.exp(scores - scores.max(axis=-1, keepdims=True))
 """,
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="a table",
         question="Your largest number in each row is 1. Which step makes the row sum to 1?",
     ),
     Mistake(
         id="softmax-logarithm",
-        function="softmax",
         cause="the logarithm of the weights is returned",
         code="""
 def softmax(scores):
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 """,
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="a table",
         question="All your numbers are below 0. Which last step turns them into weights?",
     ),
     Mistake(
         id="softmax-of-minus-scores",
-        function="softmax",
         cause="the sign of the scores is turned",
         code=Edit(
             RIGHT_SOFTMAX,
             "scores - scores.max(axis=axis, keepdims=True)",
             "scores.min(axis=axis, keepdims=True) - scores",
         ),
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="a table",
         question="Your smallest score gets the largest weight. Which sign has a score inside exp?",
     ),
     Mistake(
         id="softmax-base-2",
-        function="softmax",
         cause="powers of 2 instead of e",
         code=Edit(RIGHT_SOFTMAX, "np.exp", "np.exp2"),
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="a table",
         question="Your weights are too even: powers of another number give these. Which number is e?",
     ),
     Mistake(
         id="softmax-hard",
-        function="softmax",
         cause="all the weight goes to the largest score",
         code="""
 def softmax(scores):
     return (scores == scores.max(axis=-1, keepdims=True)).astype(float)
 """,
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="a table",
         question="Your largest score takes all the weight. What is left for the others in a soft maximum?",
     ),
     Mistake(
         id="softmax-integer-output",
-        function="softmax",
         cause="integer scores give integer weights, all rounded down",
         code="""
 def softmax(scores):
     e = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return (e / e.sum(axis=-1, keepdims=True)).astype(scores.dtype)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="integers",
         question="weights must hold real numbers (floats); yours holds integers",
     ),
     Mistake(
         id="softmax-one-row-only",
-        function="softmax",
         cause="written for one row of scores",
         code="""
 import math
@@ -242,78 +194,63 @@ def softmax(scores):
     exponentials = [math.exp(s - max(scores)) for s in scores]
     return np.array([e / sum(exponentials) for e in exponentials])
 """,
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="a table",
         question="A comparison meets whole rows. What does a loop over a table give: numbers, or rows?",
     ),
     Mistake(
         id="softmax-tables-only",
-        function="softmax",
         cause="transposing turns all axes of a batch around",
         code="""
 def softmax(scores):
     e = np.exp(scores.T - scores.max(axis=-1))
     return (e / e.sum(axis=0)).T
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a batch of tables",
         question="`.T` turns all axes round. How can you keep an axis in place, so that batches work too?",
     ),
     Mistake(
         id="softmax-in-place",
-        function="softmax",
         cause="the caller's scores are overwritten",
         code="""
 def softmax(scores):
     scores -= scores.max(axis=-1, keepdims=True)
     return np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a batch of tables",
         question="Your function changes its input scores. Work on a copy: the caller still needs it.",
     ),
     Mistake(
         id="softmax-no-return",
-        function="softmax",
         cause="printed, not returned",
         code="""
 def softmax(scores):
     e = np.exp(scores - scores.max(axis=-1, keepdims=True))
     print(e / e.sum(axis=-1, keepdims=True))
 """,
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="a table",
         question="Your function returns nothing (None). Does it end with a return?",
     ),
     Mistake(
         id="softmax-list",
-        function="softmax",
         cause="a list is returned",
         code="""
 def softmax(scores):
     e = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return (e / e.sum(axis=-1, keepdims=True)).tolist()
 """,
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="a table",
         question="Return weights as a NumPy array of floats, not a list.",
     ),
     Mistake(
         id="softmax-rounded",
-        function="softmax",
         cause="the weights are rounded",
         code="""
 def softmax(scores):
     e = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.round(e / e.sum(axis=-1, keepdims=True), 2)
 """,
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
         case="a table",
         question="Your weights have two decimals. Do they still sum to 1 after rounding?",
     ),
@@ -341,12 +278,9 @@ def softmax(scores):
                 "it calls torch.nn.functional.log_softmax; this exercise is to write that yourself",
             ),
         },
-        fails=ALL_SOFTMAX,
-        behaviour="ordinary",
     ),
     Mistake(
         id="softmax-three-axes",
-        function="softmax",
         cause="the axis is chosen for a row, a table and a batch, and nothing longer",
         code="""
 def softmax(scores):
@@ -354,7 +288,6 @@ def softmax(scores):
     e = np.exp(scores - scores.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="two leading axes",
         question=(
@@ -367,17 +300,13 @@ def softmax(scores):
 SOFT_LOOKUP_MISTAKES = (
     Mistake(
         id="lookup-scaled",
-        function="soft_lookup",
         cause="the scores are divided by the root of the key width",
         code=Edit(RIGHT_LOOKUP, "keys.T", "keys.T / np.sqrt(keys.shape[-1])"),
-        fails=ALL_LOOKUP,
-        behaviour="ordinary",
         case="another table",
         question="Your scores are smaller than the dot products by a factor. Does this exercise ask for one?",
     ),
     Mistake(
         id="lookup-cosine",
-        function="soft_lookup",
         cause="the cosine is taken instead of the dot product",
         code="""
 def soft_lookup(query, keys, values):
@@ -385,34 +314,25 @@ def soft_lookup(query, keys, values):
     weights = softmax(query @ keys.T / lengths)
     return weights @ values, weights
 """,
-        fails=ALL_LOOKUP,
-        behaviour="ordinary",
         case="another table",
         question="Your scores stay between -1 and 1. May a longer key score higher in this exercise?",
     ),
     Mistake(
         id="lookup-distance",
-        function="soft_lookup",
         cause="near keys score high, instead of keys with a large dot product",
         code=Edit(RIGHT_LOOKUP, "query @ keys.T", "-((query[..., None, :] - keys) ** 2).sum(axis=-1) / 2"),
-        fails=ALL_LOOKUP,
-        behaviour="ordinary",
         case="another table",
         question="Your weights come from distances. What is a score made of in this exercise?",
     ),
     Mistake(
         id="lookup-no-softmax",
-        function="soft_lookup",
         cause="scores are used as weights",
         code=Edit(RIGHT_LOOKUP, "softmax(", "("),
-        fails=ALL_LOOKUP,
-        behaviour="ordinary",
         case="another table",
         question="These are scores. What turns scores into weights?",
     ),
     Mistake(
         id="lookup-hard",
-        function="soft_lookup",
         cause="the best key takes all the weight",
         code="""
 def soft_lookup(query, keys, values):
@@ -420,135 +340,106 @@ def soft_lookup(query, keys, values):
     weights = (scores == scores.max(axis=-1, keepdims=True)).astype(float)
     return weights @ values, weights
 """,
-        fails=ALL_LOOKUP,
-        behaviour="ordinary",
         case="another table",
         question="Only your best key counts. How much do the others count in a soft lookup?",
     ),
     Mistake(
         id="lookup-unweighted",
-        function="soft_lookup",
         cause="the output is the plain mean of the values",
         code="""
 def soft_lookup(query, keys, values):
     weights = softmax(query @ keys.T)
     return np.broadcast_to(values.mean(axis=0), (*query.shape[:-1], values.shape[-1])), weights
 """,
-        fails=ALL_LOOKUP,
-        behaviour="ordinary",
         case="another table",
         question="Your output is the plain mean of the values. Where do the weights come in?",
     ),
     Mistake(
         id="lookup-sum-of-values-over-width",
-        function="soft_lookup",
         cause="the weighted values are not summed over the keys",
         code="""
 def soft_lookup(query, keys, values):
     weights = softmax(query @ keys.T)
     return weights[..., None] * values, weights
 """,
-        fails=ALL_LOOKUP,
-        behaviour="ordinary",
         case="another table",
         question="Your output still has an axis of keys. What happens to the weighted values in the end?",
     ),
     Mistake(
         id="lookup-scores-times-values",
-        function="soft_lookup",
         cause="the output is made with scores instead of weights",
         code="""
 def soft_lookup(query, keys, values):
     scores = query @ keys.T
     return scores @ values, softmax(scores)
 """,
-        fails=ALL_LOOKUP,
-        behaviour="ordinary",
         case="another table",
         question="Your weights are right, but the output is made without them. What multiplies the values?",
     ),
     Mistake(
         id="lookup-keys-for-values",
-        function="soft_lookup",
         cause="the keys are averaged instead of the values",
         code=Edit(RIGHT_LOOKUP, "weights @ values", "weights @ keys"),
-        fails=ALL_LOOKUP,
-        behaviour="ordinary",
         case="another table",
         question="Your output is a mixture of keys. What does a lookup hand over?",
     ),
     Mistake(
         id="lookup-keys-and-values-exchanged",
-        function="soft_lookup",
         cause="the query is compared with the values",
         code="""
 def soft_lookup(query, keys, values):
     weights = softmax(query @ values.T)
     return weights @ keys, weights
 """,
-        fails=ALL_LOOKUP,
-        behaviour="ordinary",
         case="another table",
         question="You compare the query with the values. Which table has rows as wide as a query?",
     ),
     Mistake(
         id="lookup-keys-not-turned",
-        function="soft_lookup",
         cause="the keys are not transposed",
         code="""
 def soft_lookup(query, keys, values):
     weights = softmax(query @ keys)
     return weights @ values, weights
 """,
-        fails=ALL_LOOKUP,
-        behaviour="ordinary",
         case="another table",
         question="In `a @ b` the last axis of a meets the first of b. Which axis of keys should it meet?",
     ),
     Mistake(
         id="lookup-output-only",
-        function="soft_lookup",
         cause="only the output is returned",
         code="""
 def soft_lookup(query, keys, values):
     return softmax(query @ keys.T) @ values
 """,
-        fails=ALL_LOOKUP,
-        behaviour="ordinary",
         case="another table",
         question="Return 2 values, (output, weights); yours gave one, a NumPy array.",
     ),
     Mistake(
         id="lookup-other-order",
-        function="soft_lookup",
         cause="weights first, output second",
         code="""
 def soft_lookup(query, keys, values):
     weights = softmax(query @ keys.T)
     return weights, weights @ values
 """,
-        fails=ALL_LOOKUP,
-        behaviour="ordinary",
         case="another table",
         question="Both values are right. Which of them comes first?",
     ),
     Mistake(
         id="lookup-one-query-only",
-        function="soft_lookup",
         cause="written for one query",
         code="""
 def soft_lookup(query, keys, values):
     weights = softmax(keys @ query)
     return weights @ values, weights
 """,
-        fails=("many queries",),
         behaviour="many queries",
         case="a table of queries",
         question="This works for one query. On which side of `@` do the rows of a table stay rows?",
     ),
     Mistake(
         id="lookup-softmax-over-queries",
-        function="soft_lookup",
         cause="the queries compete instead of the keys",
         code="""
 def soft_lookup(query, keys, values):
@@ -557,28 +448,24 @@ def soft_lookup(query, keys, values):
     weights = e / e.sum(axis=0)
     return weights @ values, weights
 """,
-        fails=("many queries",),
         behaviour="many queries",
         case="a table of queries",
         question="Each of your columns sums to 1: queries compete for a key. Who should compete for whom?",
     ),
     Mistake(
         id="lookup-squeezed",
-        function="soft_lookup",
         cause="axes of length 1 are dropped",
         code="""
 def soft_lookup(query, keys, values):
     weights = softmax(query @ keys.T)
     return (weights @ values).squeeze(), weights
 """,
-        fails=("many queries",),
         behaviour="many queries",
         case="a table with one query",
         question="An axis of length 1 is gone. Is a table with one query the same as a query?",
     ),
     Mistake(
         id="lookup-unstable",
-        function="soft_lookup",
         cause="a second softmax inside, without the maximum subtracted",
         code="""
 def soft_lookup(query, keys, values):
@@ -586,14 +473,12 @@ def soft_lookup(query, keys, values):
     weights = e / e.sum(axis=-1, keepdims=True)
     return weights @ values, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a very long query",
         question="A long query has large scores. Which function of yours is safe for them?",
     ),
     Mistake(
         id="lookup-integer-output",
-        function="soft_lookup",
         cause="the output takes the integer type of the values",
         code="""
 def soft_lookup(query, keys, values):
@@ -602,14 +487,12 @@ def soft_lookup(query, keys, values):
     output[...] = weights @ values
     return output, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="integers",
         question="output must hold real numbers (floats); yours holds integers",
     ),
     Mistake(
         id="lookup-changes-values",
-        function="soft_lookup",
         cause="the values are multiplied in place",
         code="""
 def soft_lookup(query, keys, values):
@@ -619,14 +502,12 @@ def soft_lookup(query, keys, values):
     values *= weights[:, None]
     return values.sum(axis=0), weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="one key",
         question="Your function changes its input values. Work on a copy: the caller still needs it.",
     ),
     Mistake(
         id="lookup-three-axes",
-        function="soft_lookup",
         cause="the axis is chosen for a row, a table and a batch, and nothing longer",
         code="""
 def soft_lookup(query, keys, values):
@@ -636,7 +517,6 @@ def soft_lookup(query, keys, values):
     weights = e / e.sum(axis=axis, keepdims=True)
     return weights @ values, weights
 """,
-        fails=("many queries",),
         behaviour="many queries",
         case="two leading axes",
         question=(
@@ -646,7 +526,6 @@ def soft_lookup(query, keys, values):
     ),
     Mistake(
         id="lookup-maximum-clamped",
-        function="soft_lookup",
         cause="a softmax of its own, whose maximum is not let below 0",
         code="""
 def soft_lookup(query, keys, values):
@@ -655,7 +534,6 @@ def soft_lookup(query, keys, values):
     weights = e / e.sum(axis=-1, keepdims=True)
     return weights @ values, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="very negative scores",
         question="Every exp is 0 here: all scores are far below 0. Which function of yours is safe for them?",
@@ -665,79 +543,60 @@ def soft_lookup(query, keys, values):
 GAUSSIAN_MISTAKES = (
     Mistake(
         id="gaussian-no-2",
-        function="gaussian_lookup",
         cause="the 2 in front of width² is missing",
         code=Edit(RIGHT_GAUSSIAN, "2 * ", ""),
-        fails=ALL_GAUSSIAN,
-        behaviour="ordinary",
         case="a narrow kernel",
         question="Your kernel is too narrow by a constant factor. What stands below the squared distance?",
     ),
     Mistake(
         id="gaussian-2-squared-too",
-        function="gaussian_lookup",
         cause="2·width is squared as a whole",
         code="""
 def gaussian_lookup(query, keys, values, width):
     weights = softmax(-((query[..., None, :] - keys) ** 2).sum(axis=-1) / (2 * width) ** 2)
     return weights @ values, weights
 """,
-        fails=ALL_GAUSSIAN,
-        behaviour="ordinary",
         case="a narrow kernel",
         question="Your kernel is too wide by a constant factor. What exactly is squared below the line?",
     ),
     Mistake(
         id="gaussian-brackets",
-        function="gaussian_lookup",
         cause="divided by 2 and then multiplied by width²",
         code="""
 def gaussian_lookup(query, keys, values, width):
     weights = softmax(-((query[..., None, :] - keys) ** 2).sum(axis=-1) / 2 * width**2)
     return weights @ values, weights
 """,
-        fails=ALL_GAUSSIAN,
-        behaviour="ordinary",
         case="a narrow kernel",
         question="A wider kernel gets sharper in your version. In `a / 2 * b`, is b above or below the line?",
     ),
     Mistake(
         id="gaussian-width-not-squared",
-        function="gaussian_lookup",
         cause="the width is not squared",
         code=Edit(RIGHT_GAUSSIAN, "width**2", "width"),
-        fails=ALL_GAUSSIAN,
-        behaviour="ordinary",
         case="a narrow kernel",
         question="The distance is squared, so which power must the width have, if both are lengths?",
     ),
     Mistake(
         id="gaussian-width-ignored",
-        function="gaussian_lookup",
         cause="the width is not used",
         code="""
 def gaussian_lookup(query, keys, values, width):
     weights = softmax(-((query[..., None, :] - keys) ** 2).sum(axis=-1) / 2)
     return weights @ values, weights
 """,
-        fails=ALL_GAUSSIAN,
-        behaviour="ordinary",
         case="a narrow kernel",
         question="Your weights are those of width 1, whatever the width. Where does it come in?",
     ),
     Mistake(
         id="gaussian-no-minus",
-        function="gaussian_lookup",
         cause="far keys count most, since the minus is missing",
         code=Edit(RIGHT_GAUSSIAN, "-((", "(("),
-        fails=ALL_GAUSSIAN,
-        behaviour="ordinary",
         case="a narrow kernel",
         question="Your farthest key gets the largest weight. Which sign is missing?",
     ),
     Mistake(
         id="gaussian-distance",
-        function="gaussian_lookup",
         cause="the distance is not squared",
         code="""
 def gaussian_lookup(query, keys, values, width):
@@ -745,14 +604,11 @@ def gaussian_lookup(query, keys, values, width):
     weights = softmax(-distances / (2 * width**2))
     return weights @ values, weights
 """,
-        fails=ALL_GAUSSIAN,
-        behaviour="ordinary",
         case="a narrow kernel",
         question="Your weights fall too slowly with the distance. Which power of the distance is asked for?",
     ),
     Mistake(
         id="gaussian-city-blocks",
-        function="gaussian_lookup",
         cause="absolute differences are summed, then squared",
         code="""
 def gaussian_lookup(query, keys, values, width):
@@ -760,38 +616,29 @@ def gaussian_lookup(query, keys, values, width):
     weights = softmax(-(distances**2) / (2 * width**2))
     return weights @ values, weights
 """,
-        fails=ALL_GAUSSIAN,
-        behaviour="ordinary",
         case="a narrow kernel",
         question="You sum the differences and square then. In which order does Pythagoras do it?",
     ),
     Mistake(
         id="gaussian-dot-product",
-        function="gaussian_lookup",
         cause="dot products stand in for distances",
         code="""
 def gaussian_lookup(query, keys, values, width):
     weights = softmax(query @ keys.T / (2 * width**2))
     return weights @ values, weights
 """,
-        fails=ALL_GAUSSIAN,
-        behaviour="ordinary",
         case="a narrow kernel",
         question="Your scores are dot products. What measures here how near a key is?",
     ),
     Mistake(
         id="gaussian-not-normalised",
-        function="gaussian_lookup",
         cause="the kernel is not divided by its sum",
         code=Edit(RIGHT_GAUSSIAN, "softmax", "np.exp"),
-        fails=ALL_GAUSSIAN,
-        behaviour="ordinary",
         case="a narrow kernel",
         question="Your weights are the values of the kernel. What makes them sum to 1?",
     ),
     Mistake(
         id="gaussian-density",
-        function="gaussian_lookup",
         cause="divided by the area under the bell curve instead of the sum",
         code="""
 def gaussian_lookup(query, keys, values, width):
@@ -799,28 +646,22 @@ def gaussian_lookup(query, keys, values, width):
     weights = kernel / (width * np.sqrt(2 * np.pi))
     return weights @ values, weights
 """,
-        fails=ALL_GAUSSIAN,
-        behaviour="ordinary",
         case="a narrow kernel",
         question="You divide by the area under the curve. Does that make these few weights sum to 1?",
     ),
     Mistake(
         id="gaussian-widths-summed-away",
-        function="gaussian_lookup",
         cause="the sum runs over the keys instead of the width",
         code="""
 def gaussian_lookup(query, keys, values, width):
     weights = softmax(-((query[..., None, :] - keys) ** 2).sum(axis=-2) / (2 * width**2))
     return weights @ values, weights
 """,
-        fails=ALL_GAUSSIAN,
-        behaviour="ordinary",
         case="a narrow kernel",
         question="You have one number per column. Over which axis do you sum to get one number per key?",
     ),
     Mistake(
         id="gaussian-underflow",
-        function="gaussian_lookup",
         cause="exp of every far key is 0, and 0 is divided by 0",
         code="""
 def gaussian_lookup(query, keys, values, width):
@@ -828,14 +669,12 @@ def gaussian_lookup(query, keys, values, width):
     weights = kernel / kernel.sum(axis=-1, keepdims=True)
     return weights @ values, weights
 """,
-        fails=("far keys",),
         behaviour="far keys",
         case="a query far from every key",
         question="Every exp is 0 here. Which function of yours forms such a quotient safely?",
     ),
     Mistake(
         id="gaussian-small-constant",
-        function="gaussian_lookup",
         cause="a small constant in the sum hides the division by 0",
         code="""
 def gaussian_lookup(query, keys, values, width):
@@ -843,14 +682,12 @@ def gaussian_lookup(query, keys, values, width):
     weights = kernel / (kernel.sum(axis=-1, keepdims=True) + 1e-300)
     return weights @ values, weights
 """,
-        fails=("far keys",),
         behaviour="far keys",
         case="a query far from every key",
         question="All weights are 0 here. A small number in the sum avoids NaN; who gets the weight then?",
     ),
     Mistake(
         id="gaussian-even-when-far",
-        function="gaussian_lookup",
         cause="NaN is replaced by even weights",
         code="""
 def gaussian_lookup(query, keys, values, width):
@@ -859,28 +696,24 @@ def gaussian_lookup(query, keys, values, width):
     weights = np.where(total > 0, kernel / np.where(total > 0, total, 1), 1 / len(keys))
     return weights @ values, weights
 """,
-        fails=("far keys",),
         behaviour="far keys",
         case="a query far from every key",
         question="All keys get the same weight here, though one is nearer than the others. Who should win?",
     ),
     Mistake(
         id="gaussian-one-query-only",
-        function="gaussian_lookup",
         cause="written for one query",
         code="""
 def gaussian_lookup(query, keys, values, width):
     weights = softmax(-((query - keys) ** 2).sum(axis=-1) / (2 * width**2))
     return weights @ values, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a table of queries",
         question="Rows of queries meet rows of keys one by one. Which axis is missing, so that all meet all?",
     ),
     Mistake(
         id="gaussian-changes-query",
-        function="gaussian_lookup",
         cause="the query is divided by the width in place",
         code="""
 def gaussian_lookup(query, keys, values, width):
@@ -892,28 +725,23 @@ def gaussian_lookup(query, keys, values, width):
     weights = softmax(-((query[..., None, :] - keys / width) ** 2).sum(axis=-1) / 2)
     return weights @ values, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="a table of queries",
         question="Your function changes its input query. Work on a copy: the caller still needs it.",
     ),
     Mistake(
         id="gaussian-no-width",
-        function="gaussian_lookup",
         cause="the parameter width is missing",
         code="""
 def gaussian_lookup(query, keys, values):
     weights = softmax(-((query[..., None, :] - keys) ** 2).sum(axis=-1))
     return weights @ values, weights
 """,
-        fails=ALL_GAUSSIAN,
-        behaviour="ordinary",
         case="a narrow kernel",
         question="It is called as gaussian_lookup(query, keys, values, width), and yours does not take that",
     ),
     Mistake(
         id="gaussian-three-axes",
-        function="gaussian_lookup",
         cause="the axis is chosen for a row, a table and a batch, and nothing longer",
         code="""
 def gaussian_lookup(query, keys, values, width):
@@ -923,7 +751,6 @@ def gaussian_lookup(query, keys, values, width):
     weights = e / e.sum(axis=axis, keepdims=True)
     return weights @ values, weights
 """,
-        fails=("any input",),
         behaviour="any input",
         case="two leading axes",
         question=(
@@ -933,7 +760,6 @@ def gaussian_lookup(query, keys, values, width):
     ),
     Mistake(
         id="gaussian-one-hot-when-far",
-        function="gaussian_lookup",
         cause="the nearest key takes everything when every exp is 0",
         code="""
 def gaussian_lookup(query, keys, values, width):
@@ -944,7 +770,6 @@ def gaussian_lookup(query, keys, values, width):
     weights = np.where(total > 0, kernel / np.where(total > 0, total, 1), nearest)
     return weights @ values, weights
 """,
-        fails=("far keys",),
         behaviour="far keys",
         case="two keys nearly equally far",
         question=(
@@ -957,7 +782,6 @@ def gaussian_lookup(query, keys, values, width):
 SHARPEN_MISTAKES = (
     Mistake(
         id="sharpen-multiplied",
-        function="sharpen",
         cause="multiplied by the temperature",
         code="""
 def sharpen(scores, temperature):
@@ -965,14 +789,11 @@ def sharpen(scores, temperature):
         raise ValueError("temperature must be above 0")
     return softmax(scores * temperature)
 """,
-        fails=ALL_SHARPEN,
-        behaviour="ordinary",
         case="colder",
         question="Your weights get flatter when it gets colder. What does the temperature do to the scores?",
     ),
     Mistake(
         id="sharpen-after-softmax",
-        function="sharpen",
         cause="the weights are divided instead of the scores",
         code="""
 def sharpen(scores, temperature):
@@ -980,14 +801,11 @@ def sharpen(scores, temperature):
         raise ValueError("temperature must be above 0")
     return softmax(scores) / temperature
 """,
-        fails=ALL_SHARPEN,
-        behaviour="ordinary",
         case="colder",
         question="You divide the weights. What is divided by the temperature, and before which step?",
     ),
     Mistake(
         id="sharpen-ignored",
-        function="sharpen",
         cause="the temperature is only checked",
         code="""
 def sharpen(scores, temperature):
@@ -995,14 +813,11 @@ def sharpen(scores, temperature):
         raise ValueError("temperature must be above 0")
     return softmax(scores)
 """,
-        fails=ALL_SHARPEN,
-        behaviour="ordinary",
         case="colder",
         question="Your weights are those of temperature 1. Where does the temperature come in?",
     ),
     Mistake(
         id="sharpen-square",
-        function="sharpen",
         cause="divided twice: the scores, and the weights as a power",
         code="""
 def sharpen(scores, temperature):
@@ -1010,14 +825,11 @@ def sharpen(scores, temperature):
         raise ValueError("temperature must be above 0")
     return softmax(scores / temperature / temperature)
 """,
-        fails=ALL_SHARPEN,
-        behaviour="ordinary",
         case="colder",
         question="The temperature works twice in your version. How often should you divide by it?",
     ),
     Mistake(
         id="sharpen-whole-division",
-        function="sharpen",
         cause="scores are divided with //, which rounds down",
         code="""
 def sharpen(scores, temperature):
@@ -1025,14 +837,11 @@ def sharpen(scores, temperature):
         raise ValueError("temperature must be above 0")
     return softmax(scores // temperature)
 """,
-        fails=ALL_SHARPEN,
-        behaviour="ordinary",
         case="colder",
         question="Different scores get the same weight. Which division rounds?",
     ),
     Mistake(
         id="sharpen-weights-to-a-power",
-        function="sharpen",
         cause="small weights to a high power are all 0",
         code="""
 def sharpen(scores, temperature):
@@ -1041,14 +850,12 @@ def sharpen(scores, temperature):
     powers = softmax(scores) ** (1 / temperature)
     return powers / powers.sum(axis=-1, keepdims=True)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="nearly arg-max",
         question="A weight below 1 to the power 1000 is 0. What can you do before softmax instead?",
     ),
     Mistake(
         id="sharpen-in-place",
-        function="sharpen",
         cause="the scores are divided in place",
         code="""
 def sharpen(scores, temperature):
@@ -1057,14 +864,12 @@ def sharpen(scores, temperature):
     scores /= temperature
     return softmax(scores)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="integers",
         question="`/=` writes into the caller's array. Can you make a new one?",
     ),
     Mistake(
         id="sharpen-changes-scores",
-        function="sharpen",
         cause="the scores are overwritten",
         code="""
 def sharpen(scores, temperature):
@@ -1073,14 +878,12 @@ def sharpen(scores, temperature):
     scores[...] = scores / temperature
     return softmax(scores)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="nearly arg-max",
         question="Your function changes its input scores. Work on a copy: the caller still needs it.",
     ),
     *versions(
         id="sharpen-some-let-through",
-        function="sharpen",
         cause="some temperatures that are not above 0 are let through",
         of={
             "zero": (
@@ -1124,12 +927,10 @@ def sharpen(scores, temperature):
                 "it must raise ValueError; yours returned a NumPy array.",
             ),
         },
-        fails=("refuses",),
         behaviour="refuses",
     ),
     Mistake(
         id="sharpen-none",
-        function="sharpen",
         cause="None is returned instead of an error raised",
         code="""
 def sharpen(scores, temperature):
@@ -1138,14 +939,12 @@ def sharpen(scores, temperature):
         return None
     return softmax(scores / temperature)
 """,
-        fails=("refuses",),
         behaviour="refuses",
         case="zero",
         question="it must raise ValueError; yours returned nothing (None).",
     ),
     Mistake(
         id="sharpen-error-returned",
-        function="sharpen",
         cause="the error is returned, not raised",
         code="""
 def sharpen(scores, temperature):
@@ -1153,28 +952,24 @@ def sharpen(scores, temperature):
         return ValueError("temperature must be above 0")
     return softmax(scores / temperature)
 """,
-        fails=("refuses",),
         behaviour="refuses",
         case="zero",
         question="it must raise ValueError; yours returned a value of type ValueError.",
     ),
     Mistake(
         id="sharpen-assert",
-        function="sharpen",
         cause="assert raises another error",
         code="""
 def sharpen(scores, temperature):
     assert temperature > 0
     return softmax(scores / temperature)
 """,
-        fails=("refuses",),
         behaviour="refuses",
         case="zero",
         question="`assert` raises an error of its own. Which statement raises the one that you name?",
     ),
     Mistake(
         id="sharpen-refuses-cold",
-        function="sharpen",
         cause="temperatures below 1 are refused",
         code="""
 def sharpen(scores, temperature):
@@ -1182,14 +977,11 @@ def sharpen(scores, temperature):
         raise ValueError("temperature must be at least 1")
     return softmax(scores / temperature)
 """,
-        fails=ALL_SHARPEN,
-        behaviour="ordinary",
         case="colder",
         question="it raised ValueError: temperature must be at least 1 (line 3 of sharpen).",
     ),
     Mistake(
         id="sharpen-three-axes",
-        function="sharpen",
         cause="the axis is chosen for a row, a table and a batch, and nothing longer",
         code="""
 def sharpen(scores, temperature):
@@ -1200,7 +992,6 @@ def sharpen(scores, temperature):
     e = np.exp(scaled - scaled.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 """,
-        fails=("any input",),
         behaviour="any input",
         case="two leading axes",
         question=(
