@@ -3,7 +3,8 @@
 FIND_PYTHON = for name in python3 python python3.14 python3.13 python3.12 python3.11; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done
 PYTHON ?= $(shell $(FIND_PYTHON))
-RUN = .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python -m
+VENV_PYTHON = .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/python
+RUN = $(VENV_PYTHON) -m
 COURSE = $(RUN) course_lib.command
 CHAPTERS = $(wildcard notebooks/*.ipynb)
 NOTEBOOKS = $(CHAPTERS) $(wildcard solutions/*/*.ipynb) $(wildcard exercises/*/*.ipynb)
@@ -25,9 +26,10 @@ lab: setup  ## copy new exercises to work/ and open JupyterLab at chapter 1; ARG
 test: setup  ## run the whole suite, chapters included; ARGS go to pytest
 	$(RUN) pytest -n 2 --dist loadfile $(ARGS)
 
-lint: setup  ## check style and notebook files without changing them
+lint: setup  ## check the style of code, movable figures and notebook files without changing them
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
+	@$(VENV_PYTHON) tests/lint_explore.py
 	@$(COURSE) normalise --check $(NOTEBOOKS)
 
 format: setup  ## put code and notebooks into the project's style

@@ -25,7 +25,16 @@ IMPORT_NAMES = {"PIL": "pillow"}
 TOP_LEVEL = {
     *(".ci", ".gitattributes", ".github", ".gitignore", ".pre-commit-config.yaml"),
     *("CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "constraints.txt", "environment.yml"),
-    *("course_lib", "exercises", "nbgrader_config.py", "notebooks", "pyproject.toml", "solutions", "tests"),
+    *(
+        "conftest.py",
+        "course_lib",
+        "exercises",
+        "nbgrader_config.py",
+        "notebooks",
+        "pyproject.toml",
+        "solutions",
+        "tests",
+    ),
 }
 MACHINE = re.compile(r"/(root|farm|home/\w+|Users/\w+)/|/work/(main|shared)\b|/tmp/plan")
 REGISTRY = re.compile(
@@ -42,10 +51,11 @@ def project() -> dict:
 
 
 def requirements() -> list[Requirement]:
-    """Everything that the project asks for: to run and to test."""
+    """Everything that the project asks for: to run, to test and to build the site."""
     declared = project()
+    extras = declared["optional-dependencies"].values()
     return [
-        Requirement(each) for each in (*declared["dependencies"], *declared["optional-dependencies"]["test"])
+        Requirement(each) for each in (*declared["dependencies"], *(each for more in extras for each in more))
     ]
 
 

@@ -64,7 +64,7 @@ def explorable(
 ) -> Explorable:
     """Make the figure that holds `ax` movable by the script `name`.js with these data.
 
-    Parameters: ax as for `course_lib.figures.show`; data: numbers, strings, lists and arrays; caption: what
+    Parameters: `ax` as for `course_lib.figures.show`; data: numbers, strings, lists and arrays; caption: what
     the reader may move and what to watch; needs: names of further scripts that `name`.js builds on. Returns:
     the display object. Its id comes from name and data and from how many equal ones this process has made, so
     that a fresh kernel writes the same bytes again.
