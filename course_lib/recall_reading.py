@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from course_lib import recall
+from course_lib.ensemble import Progress
 from course_lib.ensemble import right as right_answers
 from course_lib.recall import Batch, Ensemble
 
@@ -56,11 +57,23 @@ def moment(model: Ensemble, training: Batch, validation: Batch, position: int = 
     )
 
 
-def story(start: Ensemble, training: Batch, validation: Batch, lr: float, updates: int) -> list[Moment]:
-    """Train one model with Adam; look at it before the first update and after each (updates + 1 times)."""
+def story(
+    start: Ensemble,
+    training: Batch,
+    validation: Batch,
+    lr: float,
+    updates: int,
+    *,
+    progress: Progress = iter,
+) -> list[Moment]:
+    """Train one model with Adam; look at it before the first update and after each (updates + 1 times).
+
+    `progress` may wrap the loop over the updates, to show a bar.
+    """
     moments: list[Moment] = []
     recall.train(
         *(start, training, updates, lr),
+        progress=progress,
         watch=lambda _, model: moments.append(moment(model, training, validation)),
     )
     return moments

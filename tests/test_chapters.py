@@ -1,5 +1,7 @@
 """Each chapter has the shape that the course promises, and nothing in it leads nowhere."""
 
+import ast
+import builtins
 import re
 import statistics
 from pathlib import Path
@@ -71,6 +73,46 @@ def test_it_asks_for_predictions_has_self_check_questions_and_one_figure_to_move
     assert 4 <= sum(line.startswith("Check yourself:") for line in first_lines) <= 6
     assert sum(line.startswith("Predict:") for line in first_lines) >= 3
     assert sum("<script" in data.get("text/html", "") for data in shown) >= 1
+
+
+@each_chapter
+def test_where_digits_may_differ_between_machines_a_range_of_what_is_shown_is_asserted(path):
+    for cell in cells(path, "code"):
+        if "nbval-ignore-output" in cell.metadata.get("tags", []):
+            assert cell.outputs, f"{cell.id}: shows nothing, so nothing needs to be ignored"
+            assert asserts_what_it_shows(cell.source), cell.id
+
+
+def asserts_what_it_shows(source):
+    """Whether an assertion in the code is about something that the rest of the code computes or shows."""
+    tree = ast.parse(source)
+    assertions = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    inside = [node for assertion in assertions for node in ast.walk(assertion)]
+    outside = set(ast.walk(tree)) - set(inside)
+    claimed, used = ({node.id for node in part if isinstance(node, ast.Name)} for part in (inside, outside))
+    return bool((claimed & used) - set(dir(builtins)) - {"figures", "math", "torch"})
+
+
+@pytest.mark.parametrize(
+    ("source", "asserted"),
+    [
+        ("print(count)\nassert 3 < count", True),
+        ("for count in counts:\n    print(count)\n    assert count < 5", True),
+        ("figures.show(figures.curve(losses))\nassert losses.min() > 0", True),
+        ("print(count)", False),
+        ("print(count)\nassert other < 5", False),
+        ("figures.show(figures.curve(losses))\nassert len(figures.names) > 2", False),
+    ],
+)
+def test_an_assertion_about_something_else_is_none(source, asserted):
+    assert asserts_what_it_shows(source) is asserted
+
+
+@each_chapter
+def test_the_code_of_questions_is_folded_so_that_the_answer_is_not_seen_first(path):
+    for cell in cells(path, "code"):
+        if re.match(r"(quiz\.)?(predict|question)\(", cell.source):
+            assert cell.metadata.get("jupyter", {}).get("source_hidden"), cell.id
 
 
 def test_the_last_chapter_closes_with_a_question_on_each_chapter():

@@ -51,7 +51,7 @@ function explore(stage, data) {
     return node;
   };
   if (truth) line("#000", 1.3, "5 4").setAttribute("points", through(panel, x, truth));
-  const lines = [line("#e69f00", 1.4), line("#d55e00", 1.8), line("#0072b2", 3)];
+  const lines = [line("#e69f00", 1.8, "1.5 3"), line("#d55e00", 1.8), line("#0072b2", 3)];
   const moving = element("g");
   const stems = element("g");
   panel.layer.append(moving);
@@ -59,7 +59,7 @@ function explore(stage, data) {
 
   const sliders = {
     width: slider({
-      label: "width",
+      label: "bandwidth h",
       values: widths,
       start: widths.indexOf(data.width),
       moved: (value) => update({ width: value }),
@@ -110,7 +110,7 @@ function explore(stage, data) {
     const names = [
       "nearest point",
       `mean of the ${state.neighbours} nearest`,
-      `smoothed, width ${digits(state.width)}`,
+      `smoothed, bandwidth ${digits(state.width)}`,
     ];
     const values = [nearest, nearestK, smoothed];
     const signs = ["#e69f00", "#d55e00", "#0072b2"];
@@ -118,7 +118,7 @@ function explore(stage, data) {
       names.map((name, i) => {
         const key = element(
           "span",
-          { style: `border-left: 14px solid ${signs[i]}; padding-left: 6px` },
+          { style: `border-left: 14px ${i ? "solid" : "dotted"} ${signs[i]}; padding-left: 6px` },
           name,
         );
         const row = [key, fixed(values[i])];
@@ -138,7 +138,7 @@ function explore(stage, data) {
         curves,
         errors,
       },
-      `Width ${digits(state.width)}, query ${fixed(q)}: smoothed value ${fixed(smoothed)}, ` +
+      `Bandwidth ${digits(state.width)}, query ${fixed(q)}: smoothed value ${fixed(smoothed)}, ` +
         `largest weight ${fixed(largest, 3)}.`,
     );
   }

@@ -105,7 +105,7 @@ def _draw(data: dict[str, Any], weights: Array) -> Axes:
     _draw_values(right, data, weights)
     right.set(xlim=data["box"][0], ylim=data["box"][1], title="values and output")
     for ax in (left, right):
-        ax.set(xlabel="first number", ylabel="second number")
+        ax.set(xlabel="first entry", ylabel="second entry")
     return left
 
 
@@ -127,3 +127,4 @@ def _draw_values(ax: Axes, data: dict[str, Any], weights: Array) -> None:
         ax.plot(*value, "s", color=VALUE)
         ax.annotate(f"{name} {weight:.2f}", value, textcoords="offset points", xytext=(5, 6))
     ax.plot(*output, "D", color="black", markersize=8)
+    ax.annotate("output", output, textcoords="offset points", xytext=(8, 8))

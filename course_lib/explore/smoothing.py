@@ -40,7 +40,7 @@ def kernel_smoother(
 
     >>> figure = kernel_smoother([0, 1, 2, 3], [0, 2, 1, 3], width=1.0, neighbours=2)
     >>> print(figure.text)
-    width 1, 2 nearest neighbours, query 1.5
+    bandwidth 1, 2 nearest neighbours, query 1.5
     smoothed 1.50, nearest 2.00, mean of the 2 nearest 1.50
     """
     x = numbers("x", x, (None,))
@@ -56,7 +56,7 @@ def kernel_smoother(
     x, y, curve = x[order], y[order], None if curve is None else curve[order]
     grid = np.linspace(x[0], x[-1], GRID).round(6)
     curves = {
-        f"smoothed, width {width:.3g}": smooth(grid, x, y, width),
+        f"smoothed, bandwidth {width:.3g}": smooth(grid, x, y, width),
         "nearest neighbour": nearest(grid, x, y, 1),
         f"mean of the {neighbours} nearest": nearest(grid, x, y, neighbours),
     }
@@ -72,7 +72,7 @@ def kernel_smoother(
     }
     describe(ax, *_words(data, [float(line[GRID // 2]) for line in curves.values()]))
     caption = (
-        "Move the width, the number of neighbours and the query; the bars show how much each point counts."
+        "Move the bandwidth, the number of neighbours and the query; bars show how much each point counts."
     )
     return explorable(ax, "kernel_smoother", data, caption)
 
@@ -82,11 +82,11 @@ def _words(data: dict[str, Any], at_query: list[float]) -> tuple[str, str]:
     width, neighbours, query = data["width"], data["neighbours"], data["grid"][GRID // 2]
     smoothed, single, several = at_query
     alt = (
-        f"{len(data['x'])} noisy points and three curves through them: a smooth one (width {width:.3g}), "
-        f"a jagged staircase (nearest neighbour) and a finer one (mean of the {neighbours} nearest)."
+        f"{len(data['x'])} noisy points and three curves through them: a smooth one (bandwidth {width:.3g}), "
+        f"a jagged dotted staircase (nearest neighbour) and a finer one (mean of the {neighbours} nearest)."
     )
     text = (
-        f"width {width:.3g}, {neighbours} nearest neighbours, query {query:.3g}\n"
+        f"bandwidth {width:.3g}, {neighbours} nearest neighbours, query {query:.3g}\n"
         f"smoothed {smoothed:.2f}, nearest {single:.2f}, mean of the {neighbours} nearest {several:.2f}"
     )
     return alt, text
@@ -112,9 +112,9 @@ def _draw(x: Array, y: Array, grid: Array, curves: dict[str, Array], truth: Arra
     ax.plot(x, y, "o", color="0.45", markersize=4, label="points")
     if truth is not None:
         ax.plot(x, truth, "--", color="black", lw=1.2, label="without noise")
-    styles = (("#0072b2", 2.4), ("#e69f00", 1.0), ("#d55e00", 1.4))
-    for (name, line), (colour, thickness) in zip(curves.items(), styles, strict=True):
-        ax.plot(grid, line, color=colour, lw=thickness, label=name)
+    styles = (("#0072b2", 2.4, "-"), ("#e69f00", 1.6, ":"), ("#d55e00", 1.4, "-"))
+    for (name, line), (colour, thickness, style) in zip(curves.items(), styles, strict=True):
+        ax.plot(grid, line, color=colour, lw=thickness, ls=style, label=name)
     ax.set(xlabel="x", ylabel="y")
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9)
     return ax

@@ -6,7 +6,7 @@ function explore(stage, data) {
   // Two squares and the table side by side where there is room for them.
   const beside = (stage.room - 316) / 2;
   const side = beside >= 220 ? Math.min(beside, 280) : Math.min(stage.room, 280);
-  const names = { xlabel: "first number", ylabel: "second number" };
+  const names = { xlabel: "first entry", ylabel: "second entry" };
   const left = plot({
     ...names,
     title: "Keys and query",
@@ -90,7 +90,7 @@ function explore(stage, data) {
       move(next, input);
     });
     input.addEventListener("change", () => move(query));
-    stage.controls.append(element("label", {}, `query, ${which} number`, input));
+    stage.controls.append(element("label", {}, `query, ${which} entry`, input));
     return input;
   });
   stage.controls.append(button("Start again", () => move(data.query)));
@@ -118,7 +118,7 @@ function explore(stage, data) {
     handle.setAttribute("aria-valuenow", query[0]);
     handle.setAttribute(
       "aria-valuetext",
-      `first number ${fixed(query[0])}, second number ${fixed(query[1])}`,
+      `first entry ${fixed(query[0])}, second entry ${fixed(query[1])}`,
     );
     stem.replaceChildren(
       element("line", {

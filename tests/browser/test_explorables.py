@@ -119,9 +119,9 @@ def test_the_query_follows_arrow_keys_mouse_and_finger(page: Page) -> None:
 
 def test_the_query_takes_typed_numbers_and_stays_in_its_panel(page: Page) -> None:
     figure = put(page, "soft_lookup")
-    figure.get_by_label("query, first number").fill("-0.25")
+    figure.get_by_label("query, first entry").fill("-0.25")
     assert assert_numbers_agree(figure, "soft_lookup")["query"] == [-0.25, 0.6]
-    figure.get_by_label("query, first number").fill("99")
+    figure.get_by_label("query, first entry").fill("99")
     query = assert_numbers_agree(figure, "soft_lookup")["query"]
     assert query[0] < 10
 
@@ -129,8 +129,8 @@ def test_the_query_takes_typed_numbers_and_stays_in_its_panel(page: Page) -> Non
 def test_the_output_stays_inside_the_hull_of_the_values(page: Page) -> None:
     figure = put(page, "soft_lookup")
     for first, second in ((3, 3), (-3, 1), (0, -3)):
-        figure.get_by_label("query, first number").fill(str(first))
-        figure.get_by_label("query, second number").fill(str(second))
+        figure.get_by_label("query, first entry").fill(str(first))
+        figure.get_by_label("query, second entry").fill(str(second))
         found = assert_numbers_agree(figure, "soft_lookup")
         assert min(found["weights"]) > 0
         assert sum(found["weights"]) == pytest.approx(1, abs=1e-12)
