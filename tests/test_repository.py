@@ -25,16 +25,8 @@ IMPORT_NAMES = {"PIL": "pillow"}
 TOP_LEVEL = {
     *(".ci", ".gitattributes", ".github", ".gitignore", ".pre-commit-config.yaml"),
     *("CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "constraints.txt", "environment.yml"),
-    *(
-        "conftest.py",
-        "course_lib",
-        "exercises",
-        "nbgrader_config.py",
-        "notebooks",
-        "pyproject.toml",
-        "solutions",
-        "tests",
-    ),
+    *("conftest.py", "course_lib", "exercises", "nbgrader_config.py", "notebooks", "pyproject.toml"),
+    *("solutions", "tests"),
 }
 MACHINE = re.compile(r"/(root|farm|home/\w+|Users/\w+)/|/work/(main|shared)\b|/tmp/plan")
 REGISTRY = re.compile(
