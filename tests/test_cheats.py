@@ -1,25 +1,101 @@
-"""Submissions that try to gain points, to see what is hidden, or to break their own marking."""
+"""No cheat of the catalogue gains anything, stops anybody, or reaches what is none of its business.
+
+Here all of them are marked by the course, and some where their own defence is missing; `make cheats` tries
+every one on stock nbgrader, too, and prints the table.
+"""
 
 from __future__ import annotations
 
-import copy
+import html
 import json
+import re
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
 
+from cheats.arena import HONEST, NEIGHBOUR, NO_CHEAT, SECRET, Arena, Outcome, is_test
+from cheats.arenas import ARENAS, hidden_numbers, ours
+from cheats.catalogue import CHEATS, LIMITS
+from cheats.cheat import NAME
 from course_lib.grading import sandbox
-from course_lib.grading.mark import Marked, mark
+from course_lib.grading.mark import mark
 from course_lib.grading.plugins import as_markdown
 from course_lib.grading.source import Source
 from marking import answered, answers_of
 
 ROOT = Path(__file__).resolve().parents[1]
-NAME = "01_soft_lookup"
-WRONG = "def softmax(scores):\n    return scores / scores.sum(axis=-1, keepdims=True)"
+# One for each way in: a tag, a hook, a forged message, frames, an object that lies, the disk, the network.
+SAMPLE = ("skip-tag", "ast-hook", "forged-result", "frames", "array-protocol", "solution", "loopback")
+IN_PROCESS = ("our marking on the visible cases alone", "our marking that tells everything")
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Arena:
+    """A class in which everybody cheats but two."""
+    made = ours(tmp_path_factory.mktemp("cheats") / "ours")
+    made.outcomes = made.run([*CHEATS.values(), *LIMITS.values()])
+    return made
+
+
+@pytest.mark.skipif(sandbox.missing() is not None, reason="needs the sandbox")
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_gains_nothing(arena: Arena, name: str) -> None:
+    outcome = arena.outcomes[name]
+    assert outcome == Outcome(0.0), CHEATS[name].stopped_by
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_known_limit_is_still_one(arena: Arena, name: str) -> None:
+    assert arena.outcomes[name].points == 6
+
+
+def test_honest_work_beside_cheats_keeps_all_its_points(arena: Arena) -> None:
+    assert [arena.points[student] for student in (*HONEST, NO_CHEAT)] == [20, 20, 0]
+
+
+def test_every_cheat_is_marked_and_told_why_it_has_no_points(arena: Arena) -> None:
+    refused = {"linked-notebook"}
+    for name in set(CHEATS) - refused:
+        assert re.match(r"softmax: 0 of 6 points\.\n.+", arena.course.comments(name)["softmax"]), name
+
+
+def test_what_comes_back_holds_nothing_hidden(arena: Arena) -> None:
+    """Planted: inputs and right answers of hidden cases, the solution, the secret, another student."""
+    secrets = (*hidden_numbers(), SECRET, NEIGHBOUR, HONEST[0], HONEST[1])
+    tests = ("check.collect", "HIDDEN TESTS", "stand_ins", "course_lib/checks", "site-packages")
+    for student, sent in arena.submitted.items():
+        page = html.unescape(arena.page(student))
+        notebook = arena.course.marked(student) if page else nbformat.v4.new_notebook()
+        own = [cell for cell in notebook.cells if not is_test(cell)]
+        shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+        kept = json.dumps([own, shown, notebook.metadata])
+        found = [each for each in secrets if (each in page or each in kept) and each not in sent]
+        found += [each for each in (*tests, str(arena.folder)) if each in page and each not in sent]
+        assert not found, student
+
+
+def test_a_sample_of_cheats_works_on_stock_nbgrader(tmp_path: Path) -> None:
+    cheats = [CHEATS[name] for name in SAMPLE]
+    stock = ARENAS["stock"](tmp_path / "stock")
+    outcomes = stock.run(cheats)
+    assert [cheat.id for cheat in cheats if not outcomes[cheat.id].gains(cheat.goal)] == []
+    assert [stock.points[student] for student in (*HONEST, NO_CHEAT)] == [6, 6, 0]
+
+
+@pytest.mark.parametrize("name", IN_PROCESS)
+def test_cheats_work_where_their_defence_is_missing(tmp_path: Path, name: str) -> None:
+    cheats = [cheat for cheat in CHEATS.values() if cheat.works_on == name]
+    outcomes = ARENAS[name](tmp_path).run(cheats)
+    assert cheats
+    assert [cheat.id for cheat in cheats if not outcomes[cheat.id].gains(cheat.goal)] == []
+
+
+def test_the_catalogue_says_of_each_cheat_where_it_works() -> None:
+    assert len(CHEATS) >= 40
+    assert {cheat.works_on for cheat in CHEATS.values()} == set(ARENAS)
+    assert all(name == cheat.id and cheat.tries and cheat.stopped_by for name, cheat in CHEATS.items())
 
 
 @pytest.fixture(scope="module")
@@ -32,151 +108,41 @@ def release() -> NotebookNode:
     return nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
 
 
-def _mark(notebook: NotebookNode, source: Source) -> Marked:
-    return mark(notebook, source, source.notebook, sandboxed=sandbox.missing() is None)
-
-
 def test_an_honest_helper_called_answer_costs_nothing(release: NotebookNode, source: Source) -> None:
     answers = answers_of(source.notebook) | {
         "soft_lookup": "def answer(weights, values):\n    return weights @ values\n"
         "def soft_lookup(query, keys, values):\n"
         "    weights = softmax(query @ keys.T)\n    return answer(weights, values), weights"
     }
-    assert _mark(answered(release, answers), source).points == 20
-
-
-FORGED_RESULT = "from IPython.display import display\nget_ipython().displayhook(2.0)"
-PATCHED = """
-import json, numpy as np, course_lib.checks.answer as a, course_lib.checks.collect as c
-np.testing.assert_allclose = lambda *args, **kwargs: None
-np.allclose = np.isclose = lambda *args, **kwargs: True
-a.collect = lambda request, namespace: {"function": request["function"], "missing": None, "calls": []}
-"""
-TWO_BUNDLES = """
-import course_lib.checks.answer as a
-from IPython.display import display
-original = a.answer
-def twice(sent):
-    original(sent)
-    original(sent)
-a.answer = twice
-"""
-HOOKS = """
-class DropErrors(__import__("ast").NodeTransformer):
-    def visit_Assert(self, node):
-        return None
-get_ipython().ast_transformers.append(DropErrors())
-get_ipython().input_transformers_post.append(lambda lines: ["2.0"])
-"""
-
-
-@pytest.mark.parametrize(
-    "trick", [FORGED_RESULT, PATCHED, TWO_BUNDLES, HOOKS], ids=["result", "patch", "two", "hook"]
-)
-def test_a_trick_gains_no_point(release: NotebookNode, source: Source, trick: str) -> None:
-    notebook = answered(release, {"softmax": WRONG})
-    notebook.cells.insert(2, new_code_cell(trick))
-    assert _mark(notebook, source).points == 0
-
-
-def test_a_tag_or_a_changed_test_cell_gains_no_point(release: NotebookNode, source: Source) -> None:
-    for cell in release.cells:
-        if cell.metadata.get("nbgrader", {}).get("grade"):
-            cell.metadata["tags"] = ["skip-execution"]
-            cell.source = "20.0"
-    assert _mark(release, source).points == 0
-
-
-def test_no_solution_and_no_hidden_input_reaches_what_a_student_gets_back(
-    release: NotebookNode, source: Source
-) -> None:
-    spy = """
-import base64, json, course_lib.checks.answer as a
-from IPython.display import display
-shown = display("x", display_id="leak")
-original = a.answer
-def spying(sent):
-    request = json.loads(base64.b64decode(sent))
-    shown.update("LEAK " + repr(request.get("stand_ins")) + sent)
-    original(sent)
-a.answer = spying
-"""
-    notebook = answered(
-        release, {"softmax": WRONG, "soft_lookup": answers_of(source.notebook)["soft_lookup"]}
-    )
-    notebook.cells.insert(2, new_code_cell(spy))
-    _mark(notebook, source)
-    shown = json.dumps([cell.get("outputs", []) for cell in notebook.cells])
-    assert "text/plain" in shown
-    assert "LEAK" not in shown
-    assert "BEGIN SOLUTION" not in shown
-
-
-TELL = """
-class Wrong(Exception):
-    pass
-def softmax(scores):
-    raise {error}
-"""
+    notebook = answered(release, answers)
+    assert mark(notebook, source, source.notebook, sandboxed=sandbox.missing() is None).points == 20
 
 
 @pytest.mark.parametrize(
     "error",
     [
-        'Wrong("HIDDEN" + repr(scores.tolist()))',
         'NotImplementedError("HIDDEN_" + str(abs(int(scores.flat[0] * 1e6))) + " is not written yet")',
         'type("HIDDEN" + str(scores.shape), (Exception,), {})()',
     ],
 )
-def test_an_error_cannot_carry_a_hidden_input_into_a_sentence(
+def test_no_part_of_an_error_carries_a_hidden_input_into_a_sentence(
     release: NotebookNode, source: Source, error: str
 ) -> None:
-    right = answers_of(source.notebook)["softmax"].replace("def softmax", "def right")
-    known = (
-        "KNOWN = {r['arguments']['scores']['data'] for b in STORED.values() for r in b['request']['calls']}"
+    code = answers_of(source.notebook)["softmax"] + (
+        "\nfrom course_lib.checks.store import visible\n"
+        "import base64\n"
+        "KNOWN = {c['arguments']['scores']['data'] for b in ('ordinary', 'large scores', 'any input')"
+        " for c in visible('01_soft_lookup', 'softmax', b).request['calls']}\n"
+        "right = softmax\n"
+        "def softmax(scores):\n"
+        "    if base64.b64encode(scores.tobytes()).decode() in KNOWN: return right(scores)\n"
+        f"    raise {error}"
     )
-    code = (
-        right
-        + "\nimport base64, json\nfrom importlib import resources\n"
-        + "STORED = json.loads((resources.files('course_lib.checks') / 'data' / '01_soft_lookup.json')"
-        + ".read_text())['softmax']\n"
-        + known
-        + TELL.format(error=error).replace(
-            "    raise",
-            "    if base64.b64encode(scores.tobytes()).decode() in KNOWN: return right(scores)\n    raise",
-        )
-    )
-    marked = _mark(answered(release, {"softmax": code}), source)
+    notebook = answered(release, {"softmax": code})
+    marked = mark(notebook, source, source.notebook, sandboxed=sandbox.missing() is None)
     sentences = [verdict.sentence for verdict in marked.verdicts.values() if verdict.function == "softmax"]
     assert all(sentences)
     assert not any("HIDDEN" in sentence for sentence in sentences)
-
-
-BREAK = {
-    "surrogate": "print('half a letter: \\ud800')",
-    "flood": "print('x' * 3_000_000)",
-    "invalid": "from IPython.display import display\ndisplay({'image/png': None}, raw=True)",
-    "deep": "import os\nfor _ in range(3000):\n    os.mkdir('d')\n    os.chdir('d')",
-}
-
-
-@pytest.mark.parametrize("name", BREAK)
-def test_a_submission_cannot_break_its_own_marking(release: NotebookNode, source: Source, name: str) -> None:
-    notebook = answered(release, answers_of(source.notebook))
-    notebook.cells.append(new_code_cell(BREAK[name]))
-    marked = _mark(notebook, source)
-    assert marked.points == 20
-    nbformat.validate(notebook)
-    assert len(nbformat.writes(copy.deepcopy(notebook)).encode("utf-8")) < 300_000
-
-
-def test_a_dead_kernel_costs_what_ended_it_and_nothing_else(release: NotebookNode, source: Source) -> None:
-    answers = answers_of(source.notebook) | {
-        "gaussian_lookup": "import os\ndef gaussian_lookup(query, keys, values, width):\n    os._exit(1)"
-    }
-    marked = _mark(answered(release, answers), source)
-    assert marked.points == 15
-    assert "kernel ended" in marked.verdicts["gaussian_lookup-any-input"].sentence
 
 
 def test_a_comment_shows_a_students_words_as_they_are() -> None:
