@@ -8,6 +8,8 @@ import os
 import sys
 import warnings
 
+from course_lib.grading.finding import everything_but
+
 # nbgrader calls the program `alembic` by name: find the one beside this interpreter, activated or not.
 os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
 
@@ -21,15 +23,11 @@ c.CourseDirectory.course_id = "one_layer_of_attention"
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
 c.CourseDirectory.solution_directory = "solution_copies"
-# nbgrader copies whatever else lies in an assignment's folder to the students: let it copy notebooks only.
+# nbgrader copies whatever else lies in a folder, and follows links: let it see notebooks and times only.
 c.CourseDirectory.ignore = [
     ".ipynb_checkpoints",
-    "*.pyc",
-    "__pycache__",
-    ".pytest_cache",
-    "*.py",
-    "*.json",
-    "*.np[yz]",
+    *everything_but(".ipynb", "timestamp.txt"),
+    "?*timestamp.txt",
 ]
 
 c.GenerateAssignment.preprocessors = [
@@ -50,6 +48,7 @@ c.GenerateAssignment.preprocessors = [
 # such schemes in its task cells alone, which are no cells for an answer, and refuses them elsewhere.
 c.ClearMarkScheme.enforce_metadata = False
 
+c.Autograde.exporter_class = "course_lib.grading.exporter.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.OverwriteKernelspec",

@@ -79,7 +79,8 @@ def test_without_solutions_the_visible_checks_run_and_it_says_so(
     [
         ("01_soft_lookup.ipynb", None, "no such file"),
         ("01_soft_lookup.py", "", "expected a notebook"),
-        ("01_soft_lookup.ipynb", "", "not a notebook"),
+        ("01_soft_lookup.ipynb", "", "an empty file"),
+        ("01_soft_lookup.ipynb", "x = 1", "not a notebook"),
         (
             "01_soft_lookup.ipynb",
             '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',

@@ -41,6 +41,11 @@ def visible(assignment: str, function: str, behaviour: str) -> Visible:
     return Visible(stored["request"], stored["reference"], stored.get("mistakes", []))
 
 
+def functions(assignment: str) -> set[str]:
+    """The functions that an assignment asks for, without loading it."""
+    return set(_read(assignment))
+
+
 @cache
 def _read(assignment: str) -> Any:
     path = resources.files("course_lib.checks") / "data" / f"{assignment}.json"

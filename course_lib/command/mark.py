@@ -27,10 +27,11 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from course_lib.errors import CourseError
-    from course_lib.grading.mark import assignment_of, mark, read_submission
+    from course_lib.grading.mark import assignment_of, mark
     from course_lib.grading.sandbox import missing, needs_sandbox
     from course_lib.grading.secret import NAME, read_or_make
     from course_lib.grading.source import Source, VisibleTests
+    from course_lib.grading.submission import read_submission
     from course_lib.project import project_root
 
     path = Path(args.file)

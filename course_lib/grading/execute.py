@@ -68,10 +68,7 @@ class JudgedExecute(LoggingConfigurable):
         finally:
             self._replay.end()
         self._say_why_there_is_none(notebook)
-        for cell in notebook.cells:
-            verdict = self.verdicts.get(name_of(cell) or "")
-            if verdict is not None and cell.cell_type == "code":
-                cell.outputs = written(verdict)
+        _write(notebook, self.verdicts)
         return self.verdicts
 
     def _kernel(self) -> Kernel:
@@ -186,6 +183,20 @@ class JudgedExecute(LoggingConfigurable):
                     said = readable(f"{last.ename}: {last.evalue}".split("\n")[0], 200)
                     why = f". {last.evalue}" if last.ename == STOPPED else f": its cell ended with {said}."
                     verdict.sentence = f"There is no {verdict.function}{why}"
+
+
+def refuse(notebook: NotebookNode, source: VisibleTests, sentence: str) -> dict[str, Verdict]:
+    """Instead of running a notebook: no points for any test cell, and the same sentence for all."""
+    verdicts = {test.cell: _failed(test, sentence) for test in source.tests.values()}
+    _write(notebook, verdicts)
+    return verdicts
+
+
+def _write(notebook: NotebookNode, verdicts: dict[str, Verdict]) -> None:
+    for cell in notebook.cells:
+        verdict = verdicts.get(name_of(cell) or "")
+        if verdict is not None and cell.cell_type == "code":
+            cell.outputs = written(verdict)
 
 
 def _failed(test: Test, sentence: str) -> Verdict:

@@ -20,10 +20,11 @@ STARTUP = 60.0  # seconds
 GRACE = 4.0  # seconds from an interrupt to the answer, and from the answer to the last output
 ALIVE_EVERY = 0.2  # seconds
 MAX_MESSAGE = 16 * 2**20  # bytes; a larger message is cut off by the socket
-MAX_WAITING = 50  # messages that wait to be read
-MAX_HEARD = 64 * 2**20  # bytes that a kernel may send in all
+MAX_WAITING = 100  # messages that wait to be read
+MAX_HEARD = 32 * 2**20  # bytes that one run of code may send
 
 ENDED = "The notebook's kernel ended. Does the code stop it, or use too much memory?"
+EXIT = "exit() and quit() end the notebook's kernel."
 TOO_LONG = "It took too long: is there a loop that does not end?"
 TOO_MUCH = "It wrote without end. Is there a loop that prints?"
 SILENT = "What the notebook sent back could not be read."
@@ -52,7 +53,6 @@ class Kernel:
             self.manager.kernel_spec.metadata["kernel_provisioner"] = provisioner
         elif os.name == "posix":
             self.manager.transport, self.manager.ip = "ipc", os.path.join(self.folder, "kernel")
-        self.heard = 0
         self._sockets: list[zmq.Socket[bytes]] = []
         try:
             self.manager.start_kernel(
@@ -68,45 +68,58 @@ class Kernel:
             raise
 
     def run(
-        self, code: str, seconds: float, hear: Callable[[Message], None], *, store_history: bool = True
+        self, code: str, seconds: float, hear: Callable[[Message], None], *, expression: bool = False
     ) -> tuple[Message, bool]:
         """Run code, and pass on what it shows.
 
-        Parameters: seconds until it is interrupted; hear, takes each message about this code.
+        Parameters: seconds until it is interrupted; hear, takes each message about this code; expression, it
+        is one expression of ours, to be evaluated without IPython's work on cells (magics, hooks, history),
+        which would take longer than most answers.
         Returns: the content of the kernel's reply, and whether it was interrupted.
         Raises: Gone when the kernel cannot be used any more; it is ended then.
         """
         content = {
-            "code": code,
+            "code": "" if expression else code,
             "silent": False,
-            "store_history": store_history,
-            "user_expressions": {},
+            "store_history": not expression,
+            "user_expressions": {"ours": code} if expression else {},
             "allow_stdin": False,
             "stop_on_error": False,
         }
         asked = self._send("execute_request", content)
         reply: Message | None = None
         idle = interrupted = False
+        heard = 0
         deadline = time.monotonic() + seconds
         try:
             while reply is None or not idle:
                 if time.monotonic() > deadline:
-                    if interrupted or reply is not None:
-                        raise Gone(TOO_LONG if interrupted else SILENT)
+                    if reply is not None:
+                        self._greet(GRACE)  # only its last outputs are lost, unless nothing comes any more
+                        break
+                    if interrupted:
+                        raise Gone(TOO_LONG)
                     self.manager.interrupt_kernel()
                     interrupted, deadline = True, time.monotonic() + GRACE
-                for socket, message in self._received(deadline - time.monotonic()):
+                for socket, message, size in self._received(deadline - time.monotonic()):
                     if message["parent_header"].get("msg_id") != asked:
                         continue
+                    heard += size
+                    if heard > MAX_HEARD:
+                        raise Gone(TOO_MUCH)
                     if socket is self.shell:
                         reply, deadline = message["content"], min(deadline, time.monotonic() + GRACE)
                     elif message["msg_type"] == "status":
                         idle = idle or message["content"].get("execution_state") == "idle"
                     elif not idle:
                         hear(message)
-        except BaseException:
+            if any(each.get("source") == "ask_exit" for each in reply.get("payload") or ()):
+                raise Gone(EXIT)
+        except BaseException as error:
             self.end()
-            raise
+            if isinstance(error, KeyboardInterrupt) or (isinstance(error, Gone) and not interrupted):
+                raise
+            raise Gone(TOO_LONG if interrupted else SILENT) from error
         return reply, interrupted
 
     def end(self) -> None:
@@ -121,9 +134,9 @@ class Kernel:
         # Not shutil.rmtree: it recurses, and a student can nest folders deeper than Python's stack.
         subprocess.run(["rm", "-rf", "--", self.folder], stderr=subprocess.DEVNULL, check=False)
 
-    def _greet(self) -> None:
+    def _greet(self, seconds: float = STARTUP) -> None:
         """Wait until the kernel answers and its outputs arrive: those before that are lost."""
-        end = time.monotonic() + STARTUP
+        end = time.monotonic() + seconds
         answers = shows = False
         mine: set[str] = set()
         while not (answers and shows):
@@ -133,7 +146,7 @@ class Kernel:
                 mine.add(self._send("kernel_info_request", {}))
             until = time.monotonic() + (0.1 if answers else 1.0)
             while time.monotonic() < until and not (answers and shows):
-                for socket, message in self._received(until - time.monotonic()):
+                for socket, message, _ in self._received(until - time.monotonic()):
                     if message["parent_header"].get("msg_id") in mine:
                         answers, shows = answers or socket is self.shell, shows or socket is self.iopub
 
@@ -141,17 +154,14 @@ class Kernel:
         message = self.manager.session.send(self.shell, kind, content=dict(content))
         return str(message["header"]["msg_id"])
 
-    def _received(self, seconds: float) -> Iterator[tuple[Any, Message]]:
-        """Messages that have arrived, or arrive soon; only well-formed ones."""
+    def _received(self, seconds: float) -> Iterator[tuple[Any, Message, int]]:
+        """Messages that have arrived, or arrive soon, with their sizes; only well-formed ones."""
         wait = max(0.0, min(seconds, ALIVE_EVERY))
         ready, _, _ = zmq.select(self._sockets, [], [], wait)
         if not ready and not self.manager.is_alive():
             raise Gone(ENDED)
         for socket in ready:
             parts = socket.recv_multipart()
-            self.heard += sum(map(len, parts))
-            if self.heard > MAX_HEARD:
-                raise Gone(TOO_MUCH)
             try:
                 _, signed = self.manager.session.feed_identities(parts)
                 message = self.manager.session.deserialize(signed)
@@ -159,4 +169,4 @@ class Kernel:
             except Exception:  # whatever a kernel can send that is no message
                 continue
             if well_formed:
-                yield socket, message
+                yield socket, message, sum(map(len, parts))

@@ -6,11 +6,11 @@ import logging
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import nbformat
 from nbformat import NotebookNode
 
-from course_lib.checks.assignments import MODULES, load
+from course_lib.checks.assignments import MODULES
 from course_lib.checks.judge import Verdict
+from course_lib.checks.store import functions
 from course_lib.errors import CourseError
 
 from .sanitise import cells_of, name_of, sanitise
@@ -38,23 +38,6 @@ class Marked:
         return sum(verdict.max_points for verdict in self.verdicts.values())
 
 
-def read_submission(path: Path) -> NotebookNode:
-    """The notebook in a file. Raises: CourseError when there is none, in one line."""
-    try:
-        notebook = nbformat.read(path, as_version=4)
-    except FileNotFoundError:
-        raise CourseError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise CourseError(f"{path}: a folder, not a notebook") from None
-    except Exception as error:
-        raise CourseError(
-            f"{path}: not a notebook ({type(error).__name__}); save it again in JupyterLab"
-        ) from None
-    if not notebook.get("cells"):
-        raise CourseError(f"{path}: a notebook without cells")
-    return notebook
-
-
 def assignment_of(path: Path, notebook: NotebookNode) -> str:
     """Which assignment a notebook is of, by the answer cells in it; its name decides between equals.
 
@@ -62,9 +45,8 @@ def assignment_of(path: Path, notebook: NotebookNode) -> str:
     """
     present = {name_of(cell) for cell in notebook.cells}
     names = sorted(MODULES, key=lambda name: name != path.stem)
-    answers = {name: {exercise.function for exercise in load(name).exercises} for name in names}
-    found = max(names, key=lambda name: len(answers[name] & present))
-    if not answers[found] & present:
+    found = max(names, key=lambda name: len(functions(name) & present))
+    if not functions(found) & present:
         raise CourseError(
             f"{path}: no exercise of this course (no answer cell in it); exercises lie in work/"
         )
@@ -81,7 +63,8 @@ def mark(notebook: NotebookNode, tests: VisibleTests, original: NotebookNode, *,
     from .execute import JudgedExecute
 
     cells = cells_of(original)
+    noticed = list(notebook.metadata.pop("noticed", []))
     notebook, repairs = sanitise(notebook, cells, tests.follows)
     executor = JudgedExecute(kernel_name="python3", sandboxed=sandboxed, log=logging.getLogger("course.mark"))
     by_hand = {cell.name: cell.points or 0.0 for cell in cells if cell.by_hand}
-    return Marked(tests.name, executor.mark(notebook, tests), repairs, by_hand)
+    return Marked(tests.name, executor.mark(notebook, tests), noticed + repairs, by_hand)

@@ -60,7 +60,7 @@ class CellOutputs:
 
     def stop(self, reason: str) -> None:
         """Say why the cell did not come to its end."""
-        self.outputs.append(new_output("error", ename=STOPPED, evalue=reason, traceback=[reason]))
+        self.outputs.append(stopped(reason))
 
     def _empty(self) -> None:
         used = min(MAX_CHARACTERS, sum(map(_size, self.outputs)))
@@ -89,6 +89,11 @@ class CellOutputs:
             last.text += output.text
         else:
             self.outputs.append(output)
+
+
+def stopped(reason: str) -> NotebookNode:
+    """The output that says why a cell did not come to its end."""
+    return new_output("error", ename=STOPPED, evalue=reason, traceback=[reason])
 
 
 def kept(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:

@@ -18,12 +18,14 @@ from traitlets import Bool, List, Unicode
 from course_lib.checks.judge import Verdict
 from course_lib.errors import CourseError
 
-from .execute import JudgedExecute
+from .execute import JudgedExecute, refuse
 from .release import stub
 from .sandbox import needs_sandbox
 from .sanitise import SourceCell, name_of, sanitise
 from .secret import NAME, fingerprint, read_or_make
 from .source import Source
+
+OPTION = "--CollectAndJudge.unsandboxed=True"
 
 
 @lru_cache(maxsize=16)
@@ -40,13 +42,16 @@ class CoursePreprocessor(NbGraderPreprocessor):
 
     def source(self, resources: Any) -> Source:
         """The source of the assignment being marked; nbgrader works in the course's root folder."""
-        course = resources["nbgrader"]
-        path = Path(self.source_directory, course["assignment"], f"{course['notebook']}.ipynb")
+        return self.source_named(resources["nbgrader"]["notebook"], Path())
+
+    def source_named(self, name: str, root: Path) -> Source:
+        """The source of an assignment. Raises: CourseError where it, or the course secret, is missing."""
+        path = root / self.source_directory / name / f"{name}.ipynb"
         if not path.is_file():
             raise CourseError(
                 f"{path}: no such solution notebook; marking needs it to compute the right answers"
             )
-        return source_of(path.resolve(), read_or_make(Path(self.secret_file)), path.stat().st_mtime)
+        return source_of(path.resolve(), read_or_make(root / self.secret_file), path.stat().st_mtime)
 
 
 class Sanitise(CoursePreprocessor):
@@ -71,7 +76,11 @@ class Sanitise(CoursePreprocessor):
                 for cell in notebook.source_cells
             ]
         nb, repairs = sanitise(nb, cells, self.source(resources).follows)
-        nb.metadata = {"kernelspec": nb.metadata.get("kernelspec", {}), "course": {"repairs": repairs}}
+        submission = resources.get("submission", {"noticed": [], "unreadable": None})
+        unreadable = submission["unreadable"]
+        repairs = submission["noticed"] + ([] if unreadable else repairs)
+        kernelspec = nb.metadata.get("kernelspec", {})
+        nb.metadata = {"kernelspec": kernelspec, "course": {"repairs": repairs, "unreadable": unreadable}}
         for repair in repairs:
             self.log.warning("%s: %s", course["student"], repair)
         return nb, resources
@@ -89,12 +98,21 @@ class CollectAndJudge(CoursePreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         source = self.source(resources)
-        sandboxed = needs_sandbox("--CollectAndJudge.unsandboxed=True", self.unsandboxed)
+        sandboxed = needs_sandbox(OPTION, self.unsandboxed)
         executor = JudgedExecute(parent=self, sandboxed=sandboxed)
-        resources["verdicts"] = executor.mark(nb, source)
+        unreadable = nb.metadata.get("course", {}).get("unreadable")
+        if unreadable:
+            resources["verdicts"] = refuse(nb, source, f"Your submission could not be read: {unreadable}.")
+        else:
+            resources["verdicts"] = executor.mark(nb, source)
         nb.metadata.setdefault("course", {}).update(secret=fingerprint(source.secret), sandboxed=sandboxed)
         self._warn_of_another_secret(resources, fingerprint(source.secret))
         return nb, resources
+
+    def check(self, assignment: str, root: Path) -> None:
+        """See that all that marking needs is there. Raises: CourseError with what is missing."""
+        self.source_named(assignment, root)
+        needs_sandbox(OPTION, self.unsandboxed)
 
     def _warn_of_another_secret(self, resources: Any, mine: str) -> None:
         """One course, one secret: with another one, the same submission met other hidden inputs."""
@@ -134,10 +152,13 @@ class HideTests(ClearMarkScheme):
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         nb, resources = super().preprocess(nb, resources)
-        repairs = nb.metadata.get("course", {}).get("repairs", [])
-        if repairs:
-            listed = "\n".join(f"- {repair}" for repair in repairs)
-            nb.cells.insert(0, new_markdown_cell(f"**Repaired before marking**\n\n{listed}"))
+        course = nb.metadata.get("course", {})
+        said = {"Noticed and repaired before marking": course.get("repairs", [])}
+        said["Your submission could not be read"] = [course["unreadable"]] if course.get("unreadable") else []
+        for head, sentences in said.items():
+            if sentences:
+                listed = "\n".join(f"- {as_markdown(sentence)}" for sentence in sentences)
+                nb.cells.insert(0, new_markdown_cell(f"**{head}**\n\n{listed}"))
         return nb, resources
 
     def preprocess_cell(

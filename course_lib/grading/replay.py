@@ -16,7 +16,7 @@ from nbformat.v4 import new_output
 from course_lib.checks.answer import remember
 
 from .kernel import TOO_LONG, Gone, Kernel, Message
-from .outputs import Shown, kept
+from .outputs import Shown, kept, stopped
 from .sanitise import name_of
 
 TOO_OFTEN = "The notebook ended its kernel too often to go on."
@@ -52,6 +52,7 @@ class Replay:
         self._ran: set[int] = set()
         self._slow: set[int] = set()
         self._ending: set[int] = set()
+        self._at = 0
 
     def run(self) -> None:
         """Run the student's cells. Raises: Gone when no kernel survives them."""
@@ -62,8 +63,11 @@ class Replay:
             self._kernel = self.start()
             try:
                 self._run_cells(self._kernel)
-            except Gone:
+            except Gone as gone:
                 self._kernel = None
+                self._ending.add(self._at)  # the next time, run all but this
+                if name_of(self.cells[self._at]) not in self.tests:
+                    self.cells[self._at].outputs.append(stopped(str(gone)))
 
     def ask(self, code: str, hear: Callable[[Message], None]) -> bool:
         """Run code of ours after the student's cells, in a new kernel if the last one ended.
@@ -76,11 +80,10 @@ class Replay:
         if seconds <= 0:
             raise Gone(NO_TIME)
         try:
-            _, interrupted = self._kernel.run(code, seconds, hear, store_history=False)
+            return self._kernel.run(code, seconds, hear, expression=True)[1]
         except Gone:
             self._kernel = None
             raise
-        return interrupted
 
     def end(self) -> None:
         """Stop the kernel, if there is one."""
@@ -92,7 +95,7 @@ class Replay:
         end = min(self.deadline, time.monotonic() + self.total / 2)
         place, changed = 0, True
         for index, cell in enumerate(self.cells):
-            name = name_of(cell)
+            self._at, name = index, name_of(cell)
             if cell.cell_type != "code":
                 continue
             if name not in self.tests:
@@ -100,50 +103,40 @@ class Replay:
                 changed = True
                 continue
             if changed and index not in self._ending:
-                self._guarded(
-                    index, lambda i=index: kernel.run(remember(i), REMEMBER, _ignore, store_history=False)
-                )
+                kernel.run(remember(index), REMEMBER, _ignore, expression=True)
                 place, changed = index, False
             self.places[name] = place
 
     def _run_cell(self, kernel: Kernel, index: int, cell: NotebookNode, end: float) -> None:
         if index in self._ending or not cell.source.strip():
             return
-        first, outputs = index not in self._ran, self._shown.cell()
+        outputs, reply = self._shown.cell(), None
         seconds = min(AGAIN if index in self._slow else self.seconds, end - time.monotonic())
         try:
-            if seconds <= 0:
-                raise TimeoutError(NO_TIME)
-            reply, interrupted = self._guarded(index, lambda: kernel.run(cell.source, seconds, outputs.hear))
-            if interrupted:
-                self._slow.add(index)
-                raise TimeoutError(TOO_LONG)
-        except (Gone, TimeoutError) as error:
-            outputs.stop(str(error))
-            if isinstance(error, Gone):
-                raise
-        else:
-            _add_error(outputs.outputs, reply)
+            if seconds > 0:
+                reply, interrupted = kernel.run(cell.source, seconds, outputs.hear)
+                if interrupted:
+                    self._slow.add(index)
+                    outputs.stop(TOO_LONG)
         finally:
-            if first:
+            if index not in self._ran:
                 self._ran.add(index)
-                cell.outputs = kept(outputs.outputs)
-
-    def _guarded(self, index: int, run: Callable[[], tuple[Message, bool]]) -> tuple[Message, bool]:
-        """Run something; where it ends the kernel, it is left out the next time."""
-        try:
-            return run()
-        except Gone:
-            self._ending.add(index)
-            raise
+                if seconds <= 0:
+                    outputs.stop(NO_TIME)
+                cell.outputs = kept(_with_error(outputs.outputs, reply))
 
 
 def _ignore(message: Message) -> None:
     pass
 
 
-def _add_error(outputs: list[NotebookNode], reply: Message) -> None:
+def _with_error(outputs: list[NotebookNode], reply: Message | None) -> list[NotebookNode]:
     """An error that a cell kept from being shown still stands in the kernel's reply."""
-    if reply.get("status") == "error" and not any(each.output_type == "error" for each in outputs):
-        name, value = str(reply.get("ename"))[:200], str(reply.get("evalue"))[:1000]
-        outputs.append(new_output("error", ename=name, evalue=value, traceback=[f"{name}: {value}"]))
+    if (
+        reply is None
+        or reply.get("status") != "error"
+        or any(each.output_type == "error" for each in outputs)
+    ):
+        return outputs
+    name, value = str(reply.get("ename"))[:200], str(reply.get("evalue"))[:1000]
+    return [*outputs, new_output("error", ename=name, evalue=value, traceback=[f"{name}: {value}"])]

@@ -6,12 +6,15 @@ assignment is written anew from the source; what had to be repaired is said in w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from course_lib.checks.values import readable
 
 from .outputs import clean
 
@@ -37,6 +40,21 @@ class SourceCell:
     def by_hand(self) -> bool:
         """Whether a person marks it."""
         return self.grade and self.solution
+
+    @property
+    def released(self) -> str:
+        """Its text as students receive it."""
+        hidden = r"^### BEGIN (HIDDEN TESTS|MARK SCHEME)$.*?^### END \1$\n?"
+        return re.sub(hidden, "", self.source, flags=re.MULTILINE | re.DOTALL)
+
+    def changes(self, marks: Mapping[str, Any]) -> list[str]:
+        """What of a submitted cell's marks, in words, is not as it was handed out."""
+        mine = self.metadata()["nbgrader"]
+        words = {"schema_version": "its format", "points": "its points", "grade": "its flags"}
+        words |= dict.fromkeys(("solution", "locked", "task"), "its flags")
+        return list(
+            dict.fromkeys(words[key] for key in words if key in marks and marks[key] != mine.get(key))
+        )
 
     def metadata(self) -> dict[str, Any]:
         """What nbgrader knows a cell by."""
@@ -87,7 +105,9 @@ def sanitise(
     Returns: the same notebook, changed, and one sentence for each repair.
     """
     known = {cell.name: cell for cell in source_cells}
-    cells, repairs = _known_once(notebook.cells, known)
+    repairs: list[str] = []
+    _recognise(notebook.cells, source_cells, repairs)
+    cells = _known_once(notebook.cells, known, repairs)
     cells = [_rebuilt(cell, known, repairs) for cell in cells]
     _add_missing(cells, source_cells, repairs)
     _move_behind(cells, follows, repairs)
@@ -104,32 +124,71 @@ def name_of(cell: NotebookNode) -> str | None:
     return name if isinstance(name, str) else None
 
 
+def _recognise(cells: Sequence[NotebookNode], source_cells: Sequence[SourceCell], repairs: list[str]) -> None:
+    """Give a cell that lost its id, as in programs that keep no metadata, the id that its text tells."""
+    present = {name_of(cell) for cell in cells}
+    for wanted in source_cells:
+        if wanted.name in present:
+            continue
+        found = [
+            cell for cell in cells if _known_by_text(cell, wanted, known={each.name for each in source_cells})
+        ]
+        if found:
+            found[-1].metadata["nbgrader"] = {"grade_id": wanted.name}
+            repairs.append(f"The cell {wanted.name} had lost its id and was recognised by its text.")
+
+
+def _known_by_text(cell: NotebookNode, wanted: SourceCell, known: Collection[str]) -> bool:
+    """Whether a cell without a known id is this one: it defines the answer's function, or reads the same."""
+    if name_of(cell) in known or cell.cell_type != wanted.cell_type:
+        return False
+    if wanted.solution:
+        defines = rf"^(def|class) {re.escape(wanted.name)}\b"
+        return cell.cell_type == "code" and re.search(defines, cell.source, re.MULTILINE) is not None
+    return bool(cell.source.strip()) and cell.source.strip() == wanted.released.strip()
+
+
 def _known_once(
-    cells: Sequence[NotebookNode], known: Mapping[str, SourceCell]
-) -> tuple[list[NotebookNode], list[str]]:
-    """Each id once: of a copied answer the last counts, earlier ones become plain cells; copied tests go."""
+    cells: Sequence[NotebookNode], known: Mapping[str, SourceCell], repairs: list[str]
+) -> list[NotebookNode]:
+    """Each id once: of a copied answer the last counts, earlier ones become plain cells; copied tests go.
+
+    An answer in words whose cell was split is put together again.
+    """
     last = {name_of(cell): index for index, cell in enumerate(cells)}
     kept: list[NotebookNode] = []
-    repairs: list[str] = []
     for index, cell in enumerate(cells):
         name = name_of(cell)
         if name in known and last[name] != index:
             if not known[name].solution:
                 repairs.append(f"A copy of the cell {name} was taken out.")
                 continue
+            if known[name].by_hand and name_of(cells[index + 1]) == name:
+                cells[index + 1].source = f"{cell.source}\n\n{cells[index + 1].source}"
+                repairs.append(f"The answer {name} stood in several cells and was put together.")
+                continue
             repairs.append(f"There are several answer cells {name}; the last one counts.")
             cell.metadata.pop("nbgrader")
         kept.append(cell)
-    return kept, repairs
+    return kept
 
 
 def _rebuilt(cell: NotebookNode, known: Mapping[str, SourceCell], repairs: list[str]) -> NotebookNode:
     name = name_of(cell)
     cell.source = clean(cell.source)
     if name not in known:
+        if name is not None:
+            repairs.append(
+                f"A cell named {readable(name, 60)} is none of this exercise's; it is a plain cell."
+            )
         make = {"code": new_code_cell, "markdown": new_markdown_cell}.get(cell.cell_type)
         return make(cell.source) if make is not None else new_markdown_cell(cell.source)
     wanted = known[name]
+    changed = wanted.changes(cell.metadata["nbgrader"])
+    if changed:
+        repairs.append(f"Of the cell {name}, {' and '.join(changed)} had been changed and was set right.")
+    if not wanted.solution and cell.source.strip() != wanted.released.strip():
+        repairs.append(f"The text of the cell {name} had been changed and is the exercise's own again.")
     if cell.cell_type != wanted.cell_type:
         repairs.append(f"The cell {name} was a {cell.cell_type} cell; it is a {wanted.cell_type} cell again.")
     return wanted.cell(cell.source if wanted.solution else None)

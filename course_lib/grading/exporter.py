@@ -1,0 +1,107 @@
+"""How `nbgrader autograde` reads submissions here: every folder, every file, and one line for what is wrong.
+
+nbgrader lets its configuration name the exporter that reads notebooks (`c.Autograde.exporter_class`), and
+makes it after it has listed the submissions and before it marks the first. So this is where a submission that
+nbgrader would trip over is given a form that it can take, without touching what the student handed in.
+"""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import NotebookExporter
+from nbformat.v4 import new_notebook
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
+from nbgrader.utils import rmtree
+
+from course_lib.errors import CourseError
+
+from .finding import find_notebook
+from .submission import read_submission
+
+
+class SubmissionExporter(NotebookExporter):
+    """Reads submissions for Autograde; whatever lies in a student's folder, a notebook comes out."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.found: dict[str, tuple[Path | None, list[str]]] = {}
+        if isinstance(self.parent, Autograde):
+            try:
+                self._prepare(self.parent)
+            except CourseError as error:
+                self.log.error("%s", error)
+                raise NbGraderException(str(error)) from None
+
+    def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> tuple[Any, Any]:
+        """The notebook of a submission; an empty one, with the reason in `resources`, where there is none."""
+        if filename not in self.found:
+            return super().from_filename(filename, resources, **kwargs)
+        path, noticed = self.found[filename]
+        unreadable = None
+        try:
+            if path is None:
+                raise CourseError(noticed.pop())
+            notebook = read_submission(path)
+        except CourseError as error:
+            unreadable, notebook = str(error).removeprefix(f"{path}: "), new_notebook()
+            self.log.error("%s: %s", filename, unreadable)
+        noticed = [*noticed, *notebook.metadata.pop("noticed", [])]
+        resources["metadata"] = {"name": Path(filename).stem, "path": str(Path(filename).parent)}
+        resources["submission"] = {"noticed": noticed, "unreadable": unreadable}
+        return self.from_notebook_node(notebook, resources, **kwargs)
+
+    def _prepare(self, converter: Autograde) -> None:
+        """Check once what every submission needs, and list the submissions as nbgrader can take them."""
+        from .plugins import CollectAndJudge
+
+        course = converter.coursedir
+        CollectAndJudge(parent=converter).check(course.assignment_id, Path(course.root))
+        with Gradebook(course.db_url, course.course_id) as gradebook:
+            try:
+                gradebook.find_assignment(course.assignment_id)
+            except MissingEntry:
+                name = course.assignment_id
+                command = f"nbgrader generate_assignment {name} --force"
+                raise CourseError(f"{name} is not in the gradebook yet; first run {command}") from None
+        if course.notebook_id != "*":
+            return
+        pattern = course.format_path(course.submitted_directory, course.student_id, course.assignment_id)
+        root = Path(course.root)
+        for folder in sorted(root.glob(str(Path(pattern).relative_to(root)))):
+            self._list(converter, folder)
+
+    def _list(self, converter: Autograde, folder: Path) -> None:
+        course, name = converter.coursedir, converter.coursedir.assignment_id
+        converter.assignments.pop(str(folder), None)
+        if not _plain(folder / "timestamp.txt"):
+            self.log.error("%s: not marked, since its timestamp.txt is no file; take it away", folder)
+            return
+        wanted = str(folder / f"{name}.ipynb")
+        self.found[wanted] = find_notebook(folder, name)
+        converter.assignments[str(folder)] = [wanted]
+        done = Path(course.format_path(course.autograded_directory, folder.parent.name, name))
+        if done.exists() and not _complete(done / f"{name}.ipynb"):
+            self.log.warning("%s: marking was broken off; it is done again", done)
+            rmtree(str(done))
+
+
+def _plain(path: Path) -> bool:
+    """Whether there is an ordinary file, or nothing."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:
+        return True
+
+
+def _complete(path: Path) -> bool:
+    """Whether a marked notebook was written to its end, which comes after its marks are in the gradebook."""
+    try:
+        return "secret" in json.loads(path.read_text(encoding="utf-8"))["metadata"]["course"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

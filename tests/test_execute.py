@@ -1,0 +1,213 @@
+"""Claims about running a submission: what it breaks costs that and nothing else, and takes limited time."""
+
+from __future__ import annotations
+
+import copy
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+from course_lib.checks.judge import Verdict
+from course_lib.grading import sandbox
+from course_lib.grading.execute import JudgedExecute
+from course_lib.grading.sanitise import cells_of, name_of, sanitise
+from course_lib.grading.source import Source
+from marking import answered, answers_of
+
+ROOT = Path(__file__).resolve().parents[1]
+NAME = "01_soft_lookup"
+closed = pytest.mark.skipif(sandbox.missing() is not None, reason=str(sandbox.missing()))
+
+
+@pytest.fixture(scope="module")
+def source() -> Source:
+    return Source(ROOT / "solutions" / NAME / f"{NAME}.ipynb", "a secret of the tests")
+
+
+def _solved(source: Source, own: str = "", at: int = 2, **answers: str) -> NotebookNode:
+    """A submission with right answers but those given, and one cell of the student's own."""
+    release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+    notebook = answered(release, answers_of(source.notebook) | answers)
+    notebook.cells.insert(at, new_code_cell(own))
+    notebook, _ = sanitise(notebook, cells_of(source.notebook), source.follows)
+    return notebook
+
+
+def _run(notebook: NotebookNode, source: Source, **limits: float) -> dict[str, Verdict]:
+    executor = JudgedExecute(sandboxed=sandbox.missing() is None, **({"timeout": 10} | limits))
+    return executor.mark(notebook, source)
+
+
+def _points(verdicts: dict[str, Verdict]) -> dict[str, float]:
+    totals: dict[str, float] = {}
+    for verdict in verdicts.values():
+        totals[verdict.function] = totals.get(verdict.function, 0.0) + verdict.points
+    return totals
+
+
+ALL = {"softmax": 6.0, "soft_lookup": 6.0, "gaussian_lookup": 5.0, "sharpen": 3.0}
+STUBBORN = """
+while True:
+    try:
+        while True:
+            pass
+    except KeyboardInterrupt:
+        pass
+"""
+# What a student's own cell can do, and whether its marking has to go on without it.
+CELLS = {
+    "ends the kernel": ("import os\nos._exit(1)", "kernel ended"),
+    "crashes": ("import ctypes\nctypes.string_at(0)", "kernel ended"),
+    "loops": (STUBBORN, "too long"),
+    "waits": ("import threading\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()", "too long"),
+    "prints": ("while True:\n    print('x' * 100_000)", "wrote without end|too long"),
+    "one giant output": (
+        "from IPython.display import display\ndisplay({'text/plain': 'x' * 100_000_000}, raw=True)",
+        "could not be read",
+    ),
+    "exits": ("import sys\nsys.exit(0)", None),
+    "quits": ("exit()", "end the notebook's kernel"),
+    "recurses": ("def down():\n    down()\ndown()", None),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_students_own_cell_costs_no_answer_its_points(source: Source, name: str) -> None:
+    code, reason = CELLS[name]
+    notebook = _solved(source, code)
+    began = time.monotonic()
+    assert _points(_run(notebook, source)) == ALL
+    assert time.monotonic() - began < 120
+    outputs = notebook.cells[2].outputs
+    if reason is not None:
+        assert outputs[-1].ename == "Stopped"
+        assert any(words in outputs[-1].evalue for words in reason.split("|"))
+    assert len(nbformat.writes(notebook)) < 300_000
+
+
+DISTURBERS = {
+    "thread": "import threading\n"
+    "def run():\n    while True:\n        print('y' * 10_000, flush=True)\n"
+    "threading.Thread(target=run, daemon=True).start()",
+    "forks": "import os\nfor _ in range(12):\n    os.fork()",
+}
+
+
+@closed
+@pytest.mark.parametrize("name", DISTURBERS)
+def test_what_a_cell_leaves_running_does_not_keep_marking_from_its_end(source: Source, name: str) -> None:
+    notebook = _solved(source, DISTURBERS[name])
+    began = time.monotonic()
+    verdicts = _run(notebook, source, total=60)
+    assert time.monotonic() - began < 150
+    assert all(verdict.points or verdict.sentence for verdict in verdicts.values())
+    assert len(nbformat.writes(notebook)) < 1_500_000
+
+
+@closed
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for i in range(99):\n    with open(f'big{i}', 'wb') as file:\n        file.write(bytes(100 << 20))",
+        "hold = []\nwhile True:\n    hold.append(bytearray(1 << 30))",
+    ],
+    ids=["disk", "memory"],
+)
+def test_a_cell_that_takes_all_there_is_costs_no_answer_its_points(source: Source, code: str) -> None:
+    assert _points(_run(_solved(source, code), source)) == ALL
+
+
+LIAR = """
+def softmax(scores):
+    kernel, idle = get_ipython().kernel, {"execution_state": "idle"}
+    kernel.session.send(kernel.iopub_socket, "status", idle, parent=kernel.get_parent())
+    return np.exp(scores - scores.max(axis=-1, keepdims=True))
+"""
+KILLER = "import os\ndef softmax(scores):\n    os._exit(1)"
+SLOW = "def softmax(scores):" + STUBBORN.replace("\n", "\n    ")
+
+
+@pytest.mark.parametrize("code", [LIAR, KILLER, SLOW], ids=["liar", "killer", "slow"])
+def test_a_function_that_breaks_the_kernel_costs_its_own_points_only(source: Source, code: str) -> None:
+    verdicts = _run(_solved(source, softmax=code), source)
+    assert _points(verdicts) == ALL | {"softmax": 0.0}
+    assert all(verdicts[cell].sentence for cell in verdicts if cell.startswith("softmax"))
+
+
+def test_a_function_that_ends_the_kernel_on_some_inputs_keeps_the_other_points(source: Source) -> None:
+    right = answers_of(source.notebook)["softmax"].replace("def softmax", "def right")
+    ending = "def softmax(scores):\n    return os._exit(1) if scores.max() > 500 else right(scores)"
+    code = f"{right}\nimport os\n{ending}"
+    verdicts = _run(_solved(source, softmax=code), source)
+    assert verdicts["softmax-ordinary"].points == 2
+    assert verdicts["softmax-large-scores"].points == 0
+    assert "kernel ended" in verdicts["softmax-large-scores"].sentence
+    assert _points(verdicts) == ALL | {"softmax": 4.0}
+
+
+def test_where_an_answers_cell_ends_the_kernel_correct_ones_stand_in_for_it(source: Source) -> None:
+    answer = answers_of(source.notebook)["softmax"] + "\nimport os\nos._exit(0)"
+    verdicts = _run(_solved(source, softmax=answer), source)
+    assert _points(verdicts) == ALL | {"softmax": 0.0}
+    assert verdicts["softmax-ordinary"].sentence.startswith(
+        "There is no softmax. The notebook's kernel ended"
+    )
+
+
+def test_a_test_is_answered_as_if_it_had_been_asked_at_its_place(source: Source) -> None:
+    notebook = _solved(source)
+    notebook.cells.append(new_code_cell("def softmax(scores):\n    return 0\nnp = None"))
+    assert _points(_run(notebook, source)) == ALL
+
+
+def test_all_of_a_submissions_time_is_limited_and_what_there_was_time_for_is_marked(source: Source) -> None:
+    notebook = _solved(source, "import time\ntime.sleep(60)")
+    for _ in range(4):
+        notebook.cells.insert(3, copy.deepcopy(notebook.cells[2]))
+    began = time.monotonic()
+    verdicts = _run(notebook, source, timeout=4, total=16)
+    assert time.monotonic() - began < 40
+    assert "no time left" in notebook.cells[6].outputs[-1].evalue
+    assert verdicts["softmax-ordinary"].sentence.startswith("There is no softmax. There was no time left")
+
+
+def test_a_kernel_that_ends_again_and_again_is_given_up(source: Source) -> None:
+    notebook = _solved(source, "import os\nos._exit(1)")
+    for _ in range(3):
+        notebook.cells.insert(3, copy.deepcopy(notebook.cells[2]))
+    verdicts = _run(notebook, source, restarts=2)
+    assert {verdict.sentence for verdict in verdicts.values()} == {
+        "The notebook ended its kernel too often to go on."
+    }
+
+
+@pytest.mark.parametrize(
+    "spy",
+    [
+        "SEEN = []\ndef softmax(scores):\n    SEEN.append(scores.tolist())\n    return scores",
+        "def softmax(scores):\n    import sys\n    frame = sys._getframe()\n"
+        "    while frame and 'request' not in frame.f_locals:\n        frame = frame.f_back\n"
+        "    request = frame.f_locals['request']\n"
+        "    raise ValueError('SEEN' + repr(request['calls'][-1])[:250])",
+    ],
+    ids=["keeps", "frames"],
+)
+def test_nothing_that_a_function_is_asked_with_is_shown(source: Source, spy: str) -> None:
+    notebook = _solved(source, softmax=spy)
+    notebook.cells.append(new_code_cell("print('SEEN', globals().get('SEEN'))"))
+    verdicts = _run(notebook, source)
+    hidden = [
+        call["arguments"]["scores"]["data"]
+        for test in source.tests.values()
+        if test.exercise.function == "softmax"
+        for call in source.requests(test, hidden=True)["calls"]
+    ]
+    told = " ".join(verdict.sentence for verdict in verdicts.values())
+    shown = nbformat.writes(notebook)
+    assert [text for text in hidden if text[:40] in told + shown] == []
+    assert notebook.cells[-1].outputs[0].text.startswith(("SEEN []", "SEEN None"))
+    assert name_of(notebook.cells[-1]) is None
