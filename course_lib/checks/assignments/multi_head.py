@@ -119,6 +119,10 @@ def _causal(draw: Draw) -> Arguments:
     return {"mask": torch.ones(length, length, dtype=torch.bool).tril()}
 
 
+def _nothing_hidden(draw: Draw) -> Arguments:
+    return {"mask": torch.ones(draw.shape("L L"), dtype=torch.bool)}
+
+
 def _mask_per_text(draw: Draw) -> Arguments:
     """For every text a mask of its own; every row may attend to something, and query and key differ in it."""
     while True:
@@ -296,6 +300,7 @@ MULTI_HEAD_ATTENTION = Exercise(
                     lambda draw: _layer(draw) | _mask_per_text(draw),
                     equal_sizes=True,
                 ),
+                Case("nothing hidden", lambda draw: _layer(draw) | _nothing_hidden(draw)),
                 Case("a causal mask, large scores", _large_scores_behind_a_mask),
             ),
         ),
@@ -331,13 +336,15 @@ MODULE = Exercise(
             cases=(
                 Case("a batch", _module),
                 Case("one head", lambda draw: _module(draw, heads=1)),
+                Case("one token", lambda draw: _module(draw, before="B 1")),
                 Case("all sizes equal", _module, equal_sizes=True),
             ),
         ),
         Behaviour(
             "training",
-            "masks, two calls, evaluation mode, and gradients that reach all four matrices",
+            "masks, two calls, evaluation mode, gradients of all four matrices, and inputs left as they are",
             1,
+            unchanged=True,
             probe="attention_module_with_gradients",
             returns=OUTPUT_AND_WEIGHTS + GRADIENTS,
             cases=(

@@ -89,11 +89,13 @@ def _integer_table(draw: Draw) -> Arguments:
 
 
 def _long_queries(draw: Draw) -> Arguments:
-    """So long that `exp` of a score overflows; drawn again until float32 has no doubt which key wins."""
+    """So long that `exp` of a score overflows, and is 0 for all scores of one query, which every key opposes;
+    drawn again until float32 has no doubt which key wins."""
     while True:
         drawn = _table(draw) | {"Q": draw.normal("L K", 20_000.0)}
+        drawn["Q"][0, 0], drawn["K"][:, 0] = -60_000, 3 + np.abs(drawn["K"][:, 0])
         second, first = np.sort(drawn["Q"] @ drawn["K"].T / np.sqrt(draw.sizes["K"]))[:, -2:].T
-        if (first - second).min() > 60 and first.max() - first.min() > 1500:
+        if (first - second).min() > 60 and first.max() > 1500 and first.min() < -1500:
             return drawn
 
 
@@ -310,6 +312,7 @@ EQUIVARIANCE_GAP = Exercise(
             cases=(
                 Case("attention, a cycle of three", _three_cycle),
                 Case("attention, more rows", lambda draw: _permuted(draw, "attention_layer")),
+                Case("as many rows as columns", _three_cycle, equal_sizes=True),
                 Case("each row by itself", lambda draw: _permuted(draw, "per_token_layer")),
                 Case("positions added", lambda draw: _signed(draw, "positional_layer", 1)),
                 Case("running sum", lambda draw: _signed(draw, "running_sum_layer", -1)),

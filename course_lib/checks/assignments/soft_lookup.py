@@ -60,8 +60,8 @@ def _integer_lookup(draw: Draw) -> Arguments:
     return {"query": draw.integers("K"), "keys": draw.integers("M K"), "values": draw.integers("M V", 0, 9)}
 
 
-def _one_key(draw: Draw) -> Arguments:
-    return {"query": draw.normal("K"), "keys": draw.normal("1 K"), "values": draw.normal("1 V")}
+def _one_key(draw: Draw, queries: str = "K") -> Arguments:
+    return {"query": draw.normal(queries), "keys": draw.normal("1 K"), "values": draw.normal("1 V")}
 
 
 def _long_query(draw: Draw) -> Arguments:
@@ -181,6 +181,7 @@ SOFTMAX = Exercise(
                 Case("two leading axes", lambda draw: {"scores": draw.normal("2 B L M")}),
                 Case("integers", lambda draw: {"scores": draw.integers("L M")}),
                 Case("one score", lambda draw: {"scores": draw.normal("L 1")}),
+                Case("a table with one row", lambda draw: {"scores": draw.normal("1 M")}),
             ),
         ),
     ),
@@ -261,13 +262,15 @@ GAUSSIAN_LOOKUP = Exercise(
         ),
         Behaviour(
             "any input",
-            "many queries, integers, and inputs left as they are",
+            "many queries, one query or key, integers, and inputs left as they are",
             1,
             unchanged=True,
             cases=(
                 Case("a table of queries", lambda draw: _gaussian(draw, "L K", 1.5)),
                 Case("a batch of tables", lambda draw: _gaussian(draw, "B L K", 1.5)),
                 Case("two leading axes", lambda draw: _gaussian(draw, "2 B L K", 1.5)),
+                Case("a table with one query", lambda draw: _gaussian(draw, "1 K", 1.5)),
+                Case("one key", lambda draw: _one_key(draw, "L K") | {"width": 1.5}),
                 Case("integers", _integer_gaussian),
             ),
         ),
@@ -288,6 +291,7 @@ SHARPEN = Exercise(
                 Case("colder", lambda draw: {"scores": draw.normal("M"), "temperature": 0.5}),
                 Case("as it is", lambda draw: {"scores": draw.normal("L M"), "temperature": 1}),
                 Case("hotter", lambda draw: {"scores": draw.normal("L M"), "temperature": 4.0}),
+                Case("a square table", lambda draw: _tempered(draw, "L M", 0.3, 0.9), equal_sizes=True),
                 Case("another below 1", lambda draw: _tempered(draw, "L M", 0.3, 0.9)),
                 Case("another above 1", lambda draw: _tempered(draw, "L M", 1.2, 9.0)),
             ),
@@ -301,6 +305,7 @@ SHARPEN = Exercise(
                 Case("nearly arg-max", lambda draw: {"scores": _coarse(draw, "B L M"), "temperature": 1e-3}),
                 Case("nearly uniform", lambda draw: {"scores": draw.normal("L M"), "temperature": 1e4}),
                 Case("two leading axes", lambda draw: _tempered(draw, "2 B L M", 1.2, 3.0)),
+                Case("one score", lambda draw: _tempered(draw, "L 1", 1.2, 3.0)),
                 Case("integers", lambda draw: {"scores": draw.integers("L M"), "temperature": 3}),
             ),
         ),
