@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +13,10 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from commands import nbgrader
 from course_lib.grading import sandbox
 
 ROOT = Path(__file__).resolve().parents[1]
-BIN = Path(sys.executable).parent
 
 
 @dataclass(frozen=True)
@@ -48,16 +46,7 @@ class Course:
         """Run one nbgrader command; a failure shows what it said."""
         if words[0] == "autograde" and sandbox.missing() is not None:  # macOS and Windows have no sandbox
             words = (*words, "--CollectAndJudge.unsandboxed=True")
-        environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
-        done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", *words],
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=300,
-        )
+        done = nbgrader(self.folder, words)
         assert done.returncode == 0, done.stderr[-4000:]
         return done
 

@@ -32,9 +32,16 @@ SET_CHILD_SUBREAPER, CAPBSET_DROP, SET_NO_NEW_PRIVS, CAP_AMBIENT, CLEAR_ALL = 36
 CAPABILITY_VERSION_3 = 0x20080522
 KERNEL_MODULES = (
     "ipykernel.kernelapp",
+    "ipykernel.debugger",
     "ipykernel.zmqshell",
     "IPython.core.completer",
+    "IPython.core.completerlib",
     "IPython.core.debugger",
+    "IPython.core.oinspect",
+    "IPython.extensions.storemagic",
+    "faulthandler",
+    "psutil",
+    "sqlite3",
     "matplotlib_inline.backend_inline",
     "tornado.platform.asyncio",
     "zmq.eventloop.zmqstream",
@@ -158,7 +165,6 @@ def _become_kernel(request: dict[str, Any], told: int) -> NoReturn:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.chdir(request["work"])
         _renew_random_state()
-        gc.unfreeze()
         _run_application(request["arguments"])
         code = 0
     except SystemExit as error:
