@@ -15,7 +15,7 @@ from mutation.judging import SECRETS, Report, failures, report
 from mutation.mutants import Mutant, mutants
 from mutation.operators import AnotherName, LeaveOutArgument, LeaveOutStatement
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs a limit of time")
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGPROF"), reason="needs a limit of time")
 FAST = [
     (name, each.function)
     for name in ("01_soft_lookup", "02_queries_keys_values")

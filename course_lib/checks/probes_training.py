@@ -105,8 +105,8 @@ def recall_start(
     """How a model's tables start, in numbers: by table, in the order of `TABLES`.
 
     Means; standard deviations; largest differences from a second model of the same seed, and of another seed;
-    and how alike two tables of one model are at most: the correlation of their first numbers, in standard
-    errors. Without a generator the seed is that of PyTorch's own.
+    how alike two tables of one model are at most: the correlation of their first numbers, in standard errors;
+    and how many numbers each table holds. Without a generator the seed is that of PyTorch's own.
     """
     import torch
 
@@ -131,6 +131,7 @@ def recall_start(
         _furthest(tables, again),
         _furthest(tables, other),
         max(_alikeness(first, second) for first, second in combinations(tables[:-1], 2)),
+        torch.tensor([len(table) for table in tables]),
     )
 
 

@@ -170,6 +170,15 @@ def encode(text, vocabulary):
     ),
     wrong(
         RIGHT_ENCODE,
+        ("at position {position}", "; known are {vocabulary}"),
+        id="encode-message-lists-the-vocabulary",
+        cause="the message lists the known tokens with their ids instead of the position",
+        behaviour="refuses",
+        case="far behind",
+        question=POSITION,
+    ),
+    wrong(
+        RIGHT_ENCODE,
         ("at position {position}", "at position {text.index(token)}"),
         id="encode-position-in-letters",
         cause="the position is counted in letters",
@@ -527,6 +536,15 @@ MODELS = (
         behaviour="start",
         case="large tables",
         question="The standard deviation of embedding is",
+    ),
+    wrong(
+        RIGHT_MODEL,
+        ("d_k=4", "d_k=8"),
+        id="start-other-defaults",
+        cause="a default that is not the one of the signature",
+        behaviour="start",
+        case="no arguments",
+        question="Which sizes does it have if none are given?",
     ),
     wrong(
         RIGHT_MODEL,

@@ -371,6 +371,16 @@ RECENTS = (
         ),
     ),
     Mistake(
+        id="recent-lead-of-another-size",
+        cause="the lead of a colour grows with the vocabulary, not with the step",
+        code=changed(RIGHT_RECENT, ("step * max_length", "vocabulary_size * max_length")),
+        case="four places, four tokens",
+        question=(
+            "A late token that is no colour comes too near in a small vocabulary. How many steps must a "
+            "colour be worth, and does the size of the vocabulary have to do with it?"
+        ),
+    ),
+    Mistake(
         id="recent-slow-clock",
         cause="a point on a circle that turns once round before the text ends, so the score rises again",
         code="""

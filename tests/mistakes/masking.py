@@ -1051,6 +1051,28 @@ def sees_future(layer, X):
         ),
     ),
     Mistake(
+        id="future-last-row-left-out",
+        cause="the loop over the rows that change ends before the last one",
+        code="""
+def sees_future(layer, X):
+    training = getattr(layer, "training", None)
+    if training is not None:
+        layer.eval()
+    before, leaks = layer(X), False
+    for j in range(1, X.shape[1] - 1):
+        changed = X.clone()
+        changed[:, j:] = torch.randn(X[:, j:].shape)
+        moved = (layer(changed) - before)[:, :j].abs().max()
+        leaks = leaks or bool(moved > 1e-4)
+    if training is not None:
+        layer.train(training)
+    return leaks
+""",
+        behaviour="any input",
+        case="the last but one of many rows sees the last",
+        question="Is the last row ever changed by itself?",
+    ),
+    Mistake(
         id="future-neighbours-only",
         cause="only the row right before the changed one is watched",
         code="""

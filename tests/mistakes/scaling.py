@@ -270,6 +270,43 @@ def score_spread(d_k, n_pairs, rng):
         question="your function gives two different answers",
     ),
     Mistake(
+        id="spread-one-entry-short",
+        cause="the sum over the entries begins with the second one",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = sum(q[:, i] * k[:, i] for i in range(1, d_k)) + np.zeros(n_pairs)
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        case="narrow",
+        question="Your dot products add up one number less than `d_k`. From where to where does the sum go?",
+    ),
+    Mistake(
+        id="spread-uniform-of-variance-1",
+        cause="uniform entries with the variance of standard normal ones",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = np.sqrt(12) * (rng.random((2, n_pairs, d_k)) - 0.5)
+    products = (q * k).sum(axis=-1)
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        behaviour="the generator",
+        case="many generators",
+        question="Is each entry standard normal",
+    ),
+    Mistake(
+        id="spread-products-drawn",
+        cause="draws dot products as normal numbers, of which only the variance is right",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    products = np.sqrt(d_k) * rng.standard_normal(n_pairs)
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        behaviour="the generator",
+        case="many generators",
+        question="Is each entry standard normal",
+    ),
+    Mistake(
         id="jacobian-products-only",
         cause="outer product without the diagonal",
         code="""
@@ -1710,6 +1747,24 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         behaviour="exact values",
         case="a width twice",
         question="A width that comes twice has one entry. How many entries does the statement ask for?",
+    ),
+    Mistake(
+        id="sweep-many-queries",
+        cause="always a thousand queries",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((1000, width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        behaviour="the same keys",
+        case="two queries",
+        question="How many queries do you draw?",
     ),
 )
 

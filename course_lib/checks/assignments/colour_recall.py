@@ -77,6 +77,13 @@ def starts_as_stated(arguments: Arguments, outputs: dict[str, Any]) -> str | Non
     source = "the generator" if arguments["with_generator"] else "PyTorch's own generator"
     if outputs["means"][5] != 0 or outputs["standard deviations"][5] != 0:
         return "The bias must start at 0."
+    off = outputs["sizes"] != np.array([*counts, N])
+    if off.any():
+        place = int(off.argmax())
+        return (
+            f"{TABLES[place]} holds {outputs['sizes'][place]} numbers where N, D and K are {N}, {D} and {K}. "
+            "Which sizes does it have if none are given?"
+        )
     off = np.abs(spreads / scale - 1) > STANDARD_ERRORS / np.sqrt(2 * counts)
     if off.any():
         name, spread = TABLES[int(off.argmax())], spreads[off.argmax()]
@@ -173,6 +180,7 @@ ENCODE = Exercise(
                 Case("two unknown tokens", lambda draw: unknown(draw, 2, again=True)),
                 Case("a capital letter", lambda draw: unknown(draw, 3, "Colour")),
                 Case("a full stop that sticks to its word", lambda draw: unknown(draw, 5, "red.")),
+                Case("far behind", lambda draw: unknown(draw, len(VOCABULARY) + 12)),
             ),
         ),
     ),
@@ -270,6 +278,7 @@ COLOUR_RECALL = Exercise(
                 Returned("changes with the same seed", "tables"),
                 Returned("changes with another seed", "tables"),
                 Returned("likeness of tables", ""),
+                Returned("sizes", "tables", holds="integers"),
             ),
             properties=(starts_as_stated,),
             compare=anything,
@@ -379,6 +388,7 @@ VALUE_CONTRIBUTION = Exercise(
                 Case("a text", one_text),
                 Case("all sizes equal", one_text, equal_sizes=True),
                 Case("a token that occurs twice", lambda draw: one_text(draw, twice=True)),
+                Case("an even number of tokens", lambda draw: one_text(draw, tokens=6)),
             ),
         ),
         Behaviour(

@@ -184,16 +184,16 @@ def enough_on_the_later(
     return f"at {len(short)} of {len(later)} pairs of places {cause}; in the worst case they stand {near}."
 
 
-def _vocabulary(draw: Draw) -> tuple[int, list[int]]:
+def _vocabulary(draw: Draw, tokens: int | None = None) -> tuple[int, list[int]]:
     """The size of a vocabulary, and the ids of three colours in it, in no order; the first and last id among
     them or not."""
-    size = 8 + draw.sizes["K"]
+    size = tokens or 8 + draw.sizes["K"]
     return size, draw.rng.permutation(size)[:3].tolist()
 
 
-def _texts(draw: Draw, max_length: int, *lengths: int) -> list[Arguments]:
+def _texts(draw: Draw, max_length: int, *lengths: int, tokens: int | None = None) -> list[Arguments]:
     """For texts of each length one call: tokens that are no colours, and two colours for every two places."""
-    size, colours = _vocabulary(draw)
+    size, colours = _vocabulary(draw, tokens)
     others = np.setdiff1d(np.arange(size), colours)
     calls = []
     for length in lengths:
@@ -231,6 +231,7 @@ MORE_RECENT_LAYER = Exercise(
                 Case("twelve tokens", lambda draw: _texts(draw, 12, 12)),
                 Case("other colours", lambda draw: _texts(draw, 12, 12)),
                 Case("shorter texts", lambda draw: _texts(draw, 12, 3, 4, 5 + draw.sizes["V"] % 6)),
+                Case("four places, four tokens", lambda draw: _texts(draw, 4, 3, 4, tokens=4)),
             ),
         ),
         Behaviour(

@@ -105,6 +105,21 @@ def faint(draw: Draw) -> Arguments:
     return leaking(draw, "mixing", 0.01, table=table)
 
 
+def last_two(draw: Draw) -> Arguments:
+    """The last row is seen by the one before it and by no other; there are more rows than columns."""
+    length = draw.sizes["D"] + 2
+    table = torch.eye(length)
+    table[-2, -1] = 1.0
+    return leaking(draw, "mixing", table=table, rows=length)
+
+
+def first_two(draw: Draw) -> Arguments:
+    """The first row sees the second one and no other."""
+    table = torch.eye(rows_of(draw))
+    table[0, 1] = 1.0
+    return leaking(draw, "mixing", table=table)
+
+
 def padded_texts(draw: Draw) -> Arguments:
     """Causal attention over texts of different lengths."""
     length = rows_of(draw)

@@ -2,99 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 
-from course_lib.checks.chance import STANDARD_ERRORS, largest_weights, spread_error
 from course_lib.checks.draw import Draw
-from course_lib.checks.results import TOLERANCE
 from course_lib.checks.spec import Arguments, Assignment, Behaviour, Case, Exercise, Returned
 from course_lib.checks.values import Entry
 
+from .scaling_chance import (
+    MANY_GENERATORS,
+    SHARED_KEYS,
+    SPREAD_GENERATORS,
+    SPREAD_PAIRS,
+    TWO_QUERIES,
+    compare_products,
+    compare_spread,
+    compare_sweep,
+    depends_on_rng,
+    spreads_as,
+    spreads_as_products,
+)
+
 RAW_AND_SCALED = (Returned("raw", ""), Returned("scaled", ""))
 ONE_PER_WIDTH = (Returned("raw", "widths"), Returned("scaled", "widths"))
-
-# Three keys of width 2 and 150 queries, for many generators: with shared keys the results spread five times
-# as much as with new keys for every query. In 6,000 groups of 32 generators, the spread of right results was
-# never below 0.59 of its expected size, and that of results with new keys never above 0.29 of it.
-FEW_KEYS, NARROW, MANY_QUERIES, MANY_GENERATORS = 3, 2, 150, 32
-LEAST_SPREAD = 0.4
-
-
-def compare_spread(arguments: Arguments, outputs: dict[str, Any], reference: dict[str, Any]) -> str | None:
-    """Whether both spreads lie within five standard errors of √K and 1, and belong to the same products.
-
-    A single pair has no spread at all. Right answers differ from it, and from scaled = raw / √K, by rounding
-    only, scaled products of their own by about one standard error, a thousand times as much.
-    """
-    root, pairs = math.sqrt(arguments["d_k"]), arguments["n_pairs"]
-    relative = {"raw": float(outputs["raw"]) / root, "scaled": float(outputs["scaled"])}
-    if pairs == 1:
-        for name, got in relative.items():
-            if abs(got) > TOLERANCE:
-                return f"{name} must be 0: a single number does not differ from its own mean."
-        return None
-    allowed = STANDARD_ERRORS * spread_error(arguments["d_k"], pairs)
-    for name, got in relative.items():
-        if abs(got - 1) > allowed:
-            size = "large" if got > 1 else "small"
-            return f"{name} is too {size}: more than five standard errors away from its mean."
-    if not math.isclose(relative["raw"], relative["scaled"], rel_tol=TOLERANCE):
-        return "scaled is the spread of other products than raw. Divide the same products by √d_k."
-    return None
-
-
-def compare_sweep(arguments: Arguments, outputs: dict[str, Any], reference: dict[str, Any]) -> str | None:
-    """Whether every entry lies within five standard errors of its mean, by `chance.largest_weights`.
-
-    Of 1,056,000 simulated right entries, widths 13 to 256, one lay further away, by 8 %. Of the mistakes that
-    these errors must tell, the median instead of the mean comes nearest: 1.6 times as far as is allowed on
-    the visible cases, at least 1.3 times on 20 draws of hidden ones.
-
-    With one key all entries are 1, and at width 1 raw equals scaled, up to rounding.
-    """
-    if max(outputs["raw"].max(), outputs["scaled"].max()) > 1 + TOLERANCE:
-        return (
-            "An entry is larger than 1, so it is no mean of weights. What comes out of softmax, what goes in?"
-        )
-    widths = arguments["widths"]
-    for place, width in enumerate(widths):
-        law = largest_weights(int(width), arguments["n_keys"], arguments["n_queries"])
-        for name, mean, allowed in zip(("raw", "scaled"), law.mean, law.allowed, strict=True):
-            difference = float(outputs[name][place]) - mean
-            if abs(difference) > allowed + TOLERANCE:
-                size = "large" if difference > 0 else "small"
-                return f"{name}[{place}] is too {size}: more than five standard errors away from its mean."
-    alone = widths == 1
-    if not np.allclose(outputs["raw"][alone], outputs["scaled"][alone], rtol=TOLERANCE, atol=TOLERANCE):
-        return (
-            "raw and scaled differ at width 1, where √1 divides nothing. "
-            "Do both come from the same queries and the same keys?"
-        )
-    return None
-
-
-def depends_on_rng(outputs: list[dict[str, Any]]) -> str | None:
-    """Results of different generators differ."""
-    if len({each["raw"].tobytes() for each in outputs}) == len(outputs):
-        return None
-    return "Different generators give you the very same numbers. Do all your draws come from `rng`?"
-
-
-def spreads_as_with_shared_keys(outputs: list[dict[str, Any]]) -> str | None:
-    """Results of different generators differ as much as they do when all queries meet the same keys."""
-    if depends_on_rng(outputs) is not None:
-        return depends_on_rng(outputs)
-    least = LEAST_SPREAD * largest_weights(NARROW, FEW_KEYS, MANY_QUERIES).error
-    for name, limit in zip(("raw", "scaled"), least, strict=True):
-        if np.std([each[name] for each in outputs]) < limit:
-            return (
-                "From one generator to the next your results differ far too little: chance evens out. "
-                "How many times do you draw keys for one width?"
-            )
-    return None
 
 
 def _generator(draw: Draw) -> Entry:
@@ -125,6 +54,14 @@ def _two_generators(draw: Draw) -> list[Arguments]:
     return [_pairs(draw, draw.sizes["K"] + 6, 1000) for _ in range(2)]
 
 
+def _narrow(draw: Draw) -> list[Arguments]:
+    return [_pairs(draw, d_k, int(draw.rng.integers(4800, 5200))) for d_k in (2, 3)]
+
+
+def _narrowest(draw: Draw) -> list[Arguments]:
+    return [_pairs(draw, 1, SPREAD_PAIRS) for _ in range(SPREAD_GENERATORS)]
+
+
 def _table(draw: Draw, before: str = "", queries: str = "L", keys: str = "M") -> Arguments:
     return {"Q": draw.normal(f"{before} {queries} K"), "K": draw.normal(f"{before} {keys} K")}
 
@@ -140,11 +77,13 @@ def _integer_table(draw: Draw) -> Arguments:
 
 
 def _long_queries(draw: Draw) -> Arguments:
-    """So long that `exp` of a score overflows; drawn again until float32 has no doubt which key wins."""
+    """So long that `exp` of a score overflows, and is 0 for all scores of one query, which every key opposes;
+    drawn again until float32 has no doubt which key wins."""
     while True:
         drawn = _table(draw) | {"Q": draw.normal("L K", 20_000.0)}
+        drawn["Q"][0, 0], drawn["K"][:, 0] = -60_000, 3 + np.abs(drawn["K"][:, 0])
         second, first = np.sort(drawn["Q"] @ drawn["K"].T / np.sqrt(draw.sizes["K"]))[:, -2:].T
-        if (first - second).min() > 60 and first.max() > 1500:
+        if (first - second).min() > 60 and first.max() > 1500 and first.min() < -1500:
             return drawn
 
 
@@ -183,8 +122,8 @@ def _width_twice(draw: Draw) -> Arguments:
     return _sweep(draw, [width, 64, width], 10, 200)
 
 
-def _many_generators(draw: Draw) -> list[Arguments]:
-    return [_sweep(draw, [NARROW], FEW_KEYS, MANY_QUERIES) for _ in range(MANY_GENERATORS)]
+def _many_generators(draw: Draw, width: int, n_keys: int, n_queries: int) -> list[Arguments]:
+    return [_sweep(draw, [width], n_keys, n_queries) for _ in range(MANY_GENERATORS)]
 
 
 SCORE_SPREAD = Exercise(
@@ -200,6 +139,7 @@ SCORE_SPREAD = Exercise(
             cases=(
                 Case("width 64", lambda draw: _pairs(draw, 64, 5000)),
                 Case("other widths", _other_widths),
+                Case("narrow", _narrow),
             ),
         ),
         Behaviour("one pair", "a single pair", 1, cases=(Case("one pair", _single_pairs),)),
@@ -208,7 +148,11 @@ SCORE_SPREAD = Exercise(
             "all draws come from rng",
             1,
             unchanged=True,
-            cases=(Case("two generators", _two_generators, across=depends_on_rng),),
+            compare=compare_products,
+            cases=(
+                Case("two generators", _two_generators, across=depends_on_rng),
+                Case("many generators", _narrowest, across=spreads_as_products),
+            ),
         ),
     ),
 )
@@ -335,7 +279,7 @@ ATTENTION_WEIGHTS = Exercise(
         ),
         Behaviour(
             "any input",
-            "batches, one query, integers, long queries, and inputs left as they are",
+            "batches, one query or key, integers, long queries, and inputs left as they are",
             1,
             unchanged=True,
             cases=(
@@ -344,6 +288,7 @@ ATTENTION_WEIGHTS = Exercise(
                 Case("two leading axes", lambda draw: _table(draw, "2 B")),
                 Case("all axes of one length", lambda draw: _table(draw, "B"), equal_sizes=True),
                 Case("one query", lambda draw: _table(draw, queries="1")),
+                Case("one key", lambda draw: _table(draw, keys="1")),
                 Case("integers", _integer_table),
                 Case("very long queries", _long_queries),
             ),
@@ -379,10 +324,21 @@ LARGEST_WEIGHT_SWEEP = Exercise(
         ),
         Behaviour(
             "the same keys",
-            "all draws come from rng, and all queries of a width meet the same keys",
+            "all draws come from rng: n_queries queries, which all meet the same keys",
             1,
             unchanged=True,
-            cases=(Case("many generators", _many_generators, across=spreads_as_with_shared_keys),),
+            cases=(
+                Case(
+                    "many generators",
+                    lambda draw: _many_generators(draw, *SHARED_KEYS),
+                    across=spreads_as(*SHARED_KEYS, "How many times do you draw keys for one width?"),
+                ),
+                Case(
+                    "two queries",
+                    lambda draw: _many_generators(draw, *TWO_QUERIES),
+                    across=spreads_as(*TWO_QUERIES, "How many queries do you draw?"),
+                ),
+            ),
         ),
     ),
 )
