@@ -10,7 +10,7 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from course_lib.checks.assignments import load
+from course_lib.checks.assignments import MODULES, load
 from course_lib.grading.sanitise import SourceCell, cells_of, name_of, sanitise
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,11 +40,11 @@ def _names(notebook: NotebookNode) -> list[str | None]:
     return [name_of(cell) for cell in notebook.cells]
 
 
-def test_an_untouched_release_needs_no_repair(release: NotebookNode, source: list[SourceCell]) -> None:
-    names = _names(release)
-    made, repairs = sanitise(release, source, FOLLOWS)
-    assert repairs == []
-    assert _names(made) == names
+@pytest.mark.parametrize("name", MODULES)
+def test_no_untouched_release_needs_a_repair(name: str) -> None:
+    made = nbformat.read(ROOT / "exercises" / name / f"{name}.ipynb", as_version=4)
+    cells = cells_of(nbformat.read(ROOT / "solutions" / name / f"{name}.ipynb", as_version=4))
+    assert sanitise(made, cells, {})[1] == []
 
 
 def test_a_test_cell_is_written_anew_with_its_own_metadata(
@@ -54,7 +54,11 @@ def test_a_test_cell_is_written_anew_with_its_own_metadata(
     cell.source = "print('full marks')\n100.0"
     cell.metadata["tags"] = ["skip-execution"]
     cell.metadata["nbgrader"]["points"] = 100
-    made, _ = sanitise(release, source, FOLLOWS)
+    made, repairs = sanitise(release, source, FOLLOWS)
+    assert repairs == [
+        "Of the cell softmax-ordinary, its points had been changed and set right.",
+        "The text of the cell softmax-ordinary had been changed and is the exercise's own again.",
+    ]
     again = _find(made, "softmax-ordinary")
     assert again.source == next(each.source for each in source if each.name == "softmax-ordinary")
     assert "tags" not in again.metadata
@@ -158,3 +162,67 @@ def test_odd_metadata_is_dropped(release: NotebookNode, source: list[SourceCell]
     release.cells[-1]["metadata"]["nbgrader"] = marks
     made, _ = sanitise(release, source, FOLLOWS)
     assert made.cells[-1].metadata == {}
+
+
+@pytest.mark.parametrize(
+    ("marks", "words"),
+    [
+        ({"grade": False}, "its flags"),
+        ({"solution": True, "locked": False}, "its flags"),
+        ({"task": True}, "its flags"),
+        ({"points": 1000}, "its points"),
+        ({"schema_version": 1}, "its format"),
+        ({"schema_version": 99}, "its format"),
+    ],
+)
+def test_changed_marks_of_a_cell_are_set_right_and_named(
+    release: NotebookNode, source: list[SourceCell], marks: dict[str, object], words: str
+) -> None:
+    names = _names(release)
+    _find(release, "softmax-ordinary").metadata["nbgrader"].update(marks)
+    made, repairs = sanitise(release, source, FOLLOWS)
+    assert repairs == [f"Of the cell softmax-ordinary, {words} had been changed and set right."]
+    assert _names(made) == names
+    assert _find(made, "softmax-ordinary").metadata.nbgrader == _marks(source, "softmax-ordinary")
+
+
+def _marks(source: list[SourceCell], name: str) -> dict[str, object]:
+    return next(cell for cell in source if cell.name == name).metadata()["nbgrader"]
+
+
+def test_cells_that_lost_their_ids_are_recognised_by_their_text(
+    release: NotebookNode, source: list[SourceCell]
+) -> None:
+    names = _names(release)
+    for cell in release.cells:
+        cell.metadata.clear()
+    made, repairs = sanitise(release, source, FOLLOWS)
+    assert _names(made) == names
+    assert len(repairs) == len(names)
+    assert "The cell softmax had lost its id and was recognised by its text." in repairs
+
+
+def test_a_renamed_answer_is_recognised_by_the_function_it_defines(
+    release: NotebookNode, source: list[SourceCell]
+) -> None:
+    cell = _find(release, "softmax")
+    cell.metadata["nbgrader"]["grade_id"], cell.source = "mine", "def softmax(scores):\n    return 1"
+    made, repairs = sanitise(release, source, FOLLOWS)
+    assert _find(made, "softmax").source.endswith("return 1")
+    assert repairs == ["The cell softmax had lost its id and was recognised by its text."]
+
+
+def test_an_answer_in_words_that_was_split_is_put_together(words: NotebookNode) -> None:
+    first = _find(words, "by_order")
+    second = copy.deepcopy(first)
+    first.source, second.source = "The query", "is the same."
+    words.cells.insert(words.cells.index(first) + 1, second)
+    made, repairs = sanitise(words, cells_of(words), {})
+    assert _find(made, "by_order").source == "The query\n\nis the same."
+    assert repairs == ["The answer by_order stood in several cells and was put together."]
+
+
+def test_html_in_a_students_words_becomes_text(words: NotebookNode) -> None:
+    _find(words, "by_order").source = "a < b <script>alert(1)</script>"
+    made, _ = sanitise(words, cells_of(words), {})
+    assert _find(made, "by_order").source == "a < b &lt;script>alert(1)&lt;/script>"

@@ -3,11 +3,12 @@
 import os
 import re
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.grading.secret import fingerprint, read_or_make
+from course_lib.grading.secret import fingerprint, read_or_make, record_use, used
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions of this kind exist on POSIX only")
 
@@ -84,3 +85,31 @@ def test_a_fingerprint_is_twelve_letters_and_holds_no_part_of_the_secret(secret)
     assert re.fullmatch("[0-9a-f]{12}", found)
     assert found not in secret
     assert not any(secret[i : i + 6] in found for i in range(len(secret) - 5))
+
+
+def test_a_lost_secret_is_not_replaced_once_marks_were_made_with_it(tmp_path):
+    path = tmp_path / "secret"
+    record_use(path, read_or_make(path))
+    path.unlink()
+    with pytest.raises(CourseError, match="restore it from a copy, or delete .*secret.used") as error:
+        read_or_make(path)
+    assert len(str(error.value).splitlines()) == 1
+    assert not path.exists()
+    (tmp_path / "secret.used").unlink()
+    assert len(read_or_make(path)) == 64
+
+
+def test_marking_with_another_secret_is_noticed_once(tmp_path):
+    path = tmp_path / "secret"
+    assert [record_use(path, secret) for secret in ("one", "one", "other", "other", "one")] == [
+        *(False, False),
+        *(True, False, False),
+    ]
+    assert used(path) == [fingerprint("one"), fingerprint("other")]
+
+
+def test_markers_that_start_together_read_one_secret(tmp_path):
+    with ThreadPoolExecutor(16) as pool:
+        made = set(pool.map(read_or_make, [tmp_path / "secret"] * 64))
+    assert len(made) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["secret"]

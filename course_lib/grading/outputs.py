@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output, output_from_msg
 
 MAX_CHARACTERS = 100_000  # of one cell
+BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 STOPPED = "Stopped"  # in place of an error's name: the cell was not run, or not to its end
 MAX_IN_ALL = 1_000_000  # of one notebook
 CUT = f"\n(The rest is left out: more than {MAX_CHARACTERS:,} characters of output, or too much in all.)\n"
@@ -97,10 +99,38 @@ def stopped(reason: str) -> NotebookNode:
 
 
 def kept(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
-    """The outputs that are valid. What no file can hold, such as half a letter of UTF-16, is replaced by
-    question marks."""
+    """The outputs that are valid, and of each only text and pictures: a page that shows others runs what is
+    in them. What no file can hold, such as half a letter of UTF-16, is replaced by question marks."""
     whole = (nbformat.from_dict(json.loads(clean(_text(output)))) for output in outputs)
-    return [output for output in whole if _valid(output)]
+    return [_harmless(output) for output in whole if _valid(output)]
+
+
+def _harmless(output: NotebookNode) -> NotebookNode:
+    if "data" not in output:
+        return output
+    data = {
+        kind: value for kind, value in output.data.items() if kind == "text/plain" or is_picture(kind, value)
+    }
+    output.data = nbformat.from_dict(data or {"text/plain": f"(not shown: {', '.join(output.data)[:80]})"})
+    output.metadata = nbformat.from_dict({})
+    return output
+
+
+def is_picture(kind: str, value: Any) -> bool:
+    """Whether data is a picture that a page shows and does not run."""
+    text = "".join(value) if isinstance(value, list) else value
+    return (
+        kind in ("image/png", "image/jpeg") and isinstance(text, str) and BASE64.fullmatch(text) is not None
+    )
+
+
+def as_text(markdown: str) -> str:
+    """A student's Markdown without HTML of its own, which a page would run.
+
+    >>> as_text("a < b, <b onclick=x>")
+    'a < b, &lt;b onclick=x>'
+    """
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", markdown)
 
 
 def clean(text: str) -> str:

@@ -22,8 +22,9 @@ from .execute import JudgedExecute, refuse
 from .release import stub
 from .sandbox import needs_sandbox
 from .sanitise import SourceCell, name_of, sanitise
-from .secret import NAME, fingerprint, read_or_make
+from .secret import NAME, fingerprint, read_or_make, record_use
 from .source import Source
+from .store import Result, Store, key_of
 
 OPTION = "--CollectAndJudge.unsandboxed=True"
 
@@ -96,6 +97,9 @@ class CollectAndJudge(CoursePreprocessor):
         False, help="run students' code without a sandbox, with your own rights; recorded with the marks"
     ).tag(config=True)
 
+    results_directory = Unicode("", help="folder of results that are there already").tag(config=True)
+    results_version = Unicode("", help="version of the assignment that they count for").tag(config=True)
+
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         source = self.source(resources)
         sandboxed = needs_sandbox(OPTION, self.unsandboxed)
@@ -104,27 +108,27 @@ class CollectAndJudge(CoursePreprocessor):
         if unreadable:
             resources["verdicts"] = refuse(nb, source, f"Your submission could not be read: {unreadable}.")
         else:
-            resources["verdicts"] = executor.mark(nb, source)
+            known = self._known(nb, source)
+            resources["verdicts"] = executor.mark(nb, source) if known is None else known.write_into(nb)
         nb.metadata.setdefault("course", {}).update(secret=fingerprint(source.secret), sandboxed=sandboxed)
-        self._warn_of_another_secret(resources, fingerprint(source.secret))
+        if record_use(Path(self.secret_file), source.secret):
+            self.log.warning(
+                "Marks were made here with another course secret; restore %s, or mark everyone again.",
+                self.secret_file,
+            )
         return nb, resources
+
+    def _known(self, nb: NotebookNode, source: Source) -> Result | None:
+        """The result of the same code, where `course mark` has it."""
+        if not self.results_directory:
+            return None
+        key = key_of(nb, frozenset(source.tests), self.results_version)
+        return Store(Path(self.results_directory)).get(key)
 
     def check(self, assignment: str, root: Path) -> None:
         """See that all that marking needs is there. Raises: CourseError with what is missing."""
         self.source_named(assignment, root)
         needs_sandbox(OPTION, self.unsandboxed)
-
-    def _warn_of_another_secret(self, resources: Any, mine: str) -> None:
-        """One course, one secret: with another one, the same submission met other hidden inputs."""
-        file = Path(f"{self.secret_file}.used")
-        used = file.read_text(encoding="utf-8").split() if file.exists() else []
-        if used and mine not in used:
-            self.log.warning(
-                "Marks were made here with another course secret; restore %s, or mark everyone again.",
-                self.secret_file,
-            )
-        if mine not in used:
-            file.write_text("\n".join([*used, mine]) + "\n", encoding="utf-8")
 
 
 class SaveComments(NbGraderPreprocessor):

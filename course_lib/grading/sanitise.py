@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course_lib.checks.values import readable
 
-from .outputs import clean
+from .outputs import as_text, clean
 
 SCHEMA = 3
 
@@ -181,17 +181,27 @@ def _rebuilt(cell: NotebookNode, known: Mapping[str, SourceCell], repairs: list[
             repairs.append(
                 f"A cell named {readable(name, 60)} is none of this exercise's; it is a plain cell."
             )
-        make = {"code": new_code_cell, "markdown": new_markdown_cell}.get(cell.cell_type)
-        return make(cell.source) if make is not None else new_markdown_cell(cell.source)
+        if cell.cell_type == "code":
+            return new_code_cell(cell.source)
+        return _with_pictures(new_markdown_cell(as_text(cell.source)), cell)
     wanted = known[name]
     changed = wanted.changes(cell.metadata["nbgrader"])
     if changed:
-        repairs.append(f"Of the cell {name}, {' and '.join(changed)} had been changed and was set right.")
+        repairs.append(f"Of the cell {name}, {' and '.join(changed)} had been changed and set right.")
     if not wanted.solution and cell.source.strip() != wanted.released.strip():
         repairs.append(f"The text of the cell {name} had been changed and is the exercise's own again.")
     if cell.cell_type != wanted.cell_type:
         repairs.append(f"The cell {name} was a {cell.cell_type} cell; it is a {wanted.cell_type} cell again.")
+    if wanted.by_hand:
+        return _with_pictures(wanted.cell(as_text(cell.source)), cell)
     return wanted.cell(cell.source if wanted.solution else None)
+
+
+def _with_pictures(made: NotebookNode, cell: NotebookNode) -> NotebookNode:
+    """The pictures that a student put into a cell of words."""
+    if "attachments" in cell:
+        made["attachments"] = cell.attachments
+    return made
 
 
 def _add_missing(cells: list[NotebookNode], source_cells: Sequence[SourceCell], repairs: list[str]) -> None:

@@ -19,6 +19,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_lib.errors import CourseError
 
+from .outputs import is_picture
+
 MAX_BYTES = 20 * 2**20
 MAX_CELLS = 2000
 ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -119,9 +121,20 @@ def _cell(cell: Any) -> NotebookNode | None:
     marks = cell["metadata"].get("nbgrader") if isinstance(cell.get("metadata"), dict) else None
     if isinstance(marks, dict) and isinstance(marks.get("grade_id"), str):
         made.metadata["nbgrader"] = marks
+    if kind == "markdown" and isinstance(cell.get("attachments"), dict):
+        made["attachments"] = _pictures(cell["attachments"])
     if kind not in ("code", "markdown"):
         made["cell_type"] = "raw"
     return made
+
+
+def _pictures(attachments: dict[str, Any]) -> dict[str, Any]:
+    """Of a cell's attachments those that are pictures."""
+    return {
+        name: {kind: value for kind, value in data.items() if is_picture(kind, value)}
+        for name, data in attachments.items()
+        if isinstance(data, dict)
+    }
 
 
 def _instead(data: bytes) -> str:
