@@ -1,4 +1,7 @@
-"""`course mark FILE`: mark one notebook and print the table of points and sentences."""
+"""`course mark FILE`: mark one notebook and print the table of points and sentences.
+
+`course mark ASSIGNMENT` marks what a class has handed in: see `mark_class`.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,18 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Declare the arguments."""
     parser = subparsers.add_parser(
         "mark",
-        help="mark one notebook and print its points",
-        description="Exit status: 0 with all automatic points, 1 when some are missing, 2 when it failed.",
+        help="mark one notebook, or what a class has handed in",
+        description="Exit status of a notebook: 0 with all automatic points, 1 when some are missing; of a "
+        "class: 0 when every submission was marked, 1 when one was not; 2 when it failed.",
     )
     parser.add_argument(
-        "file", metavar="FILE", help="a notebook, such as work/01_soft_lookup/01_soft_lookup.ipynb"
+        "what",
+        metavar="FILE | ASSIGNMENT",
+        help="a notebook, such as work/01_soft_lookup/01_soft_lookup.ipynb, or an assignment in submitted/",
     )
+    parser.add_argument("--students", default="*", metavar="GLOB", help="of a class only these")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes for a class; default: all cores")
+    parser.add_argument("--json", action="store_true", help="the table of a class as data")
     parser.add_argument(
         "--unsandboxed", action="store_true", help="run the notebook with your own rights, not in a sandbox"
     )
@@ -23,10 +32,18 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Mark the notebook, or the class."""
+    if args.what.endswith(".ipynb"):
+        return mark_file(args)
+    from . import mark_class
+
+    return mark_class.run(args)
+
+
+def mark_file(args: argparse.Namespace) -> int:
     """Mark the notebook. Returns: 0 with all automatic points, 1 when some are missing."""
     from pathlib import Path
 
-    from course_lib.errors import CourseError
     from course_lib.grading.mark import assignment_of, mark
     from course_lib.grading.sandbox import missing, needs_sandbox
     from course_lib.grading.secret import NAME, read_or_make
@@ -34,9 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from course_lib.grading.submission import read_submission
     from course_lib.project import project_root
 
-    path = Path(args.file)
-    if path.suffix != ".ipynb":
-        raise CourseError(f"{path}: expected a notebook, a file that ends in .ipynb")
+    path = Path(args.what)
     notebook, root = read_submission(path), project_root()
     name = assignment_of(path, notebook)
     solution = root / "solutions" / name / f"{name}.ipynb"

@@ -116,7 +116,24 @@ class VisibleTests:
         return Part(behaviour, stored.request, stored.reference, reveal=True, diagnose=stored.diagnose)
 
 
-class Source(VisibleTests):
+class AllTests(VisibleTests):
+    """An assignment's tests on visible and hidden cases."""
+
+    def parts(self, test: Test) -> list[Part]:
+        """The visible cases, then the hidden ones, of the ordinary behaviour and of the test's own."""
+        behaviours = test.exercise.presupposed(test.behaviour)
+        return [
+            part
+            for behaviour in behaviours
+            for part in (self._visible(test.exercise, behaviour), self.hidden(test.exercise, behaviour))
+        ]
+
+    def hidden(self, exercise: Exercise, behaviour: Behaviour) -> Part:
+        """The hidden request of a behaviour, with the right answers."""
+        raise NotImplementedError
+
+
+class Source(AllTests):
     """An assignment as its author wrote it: visible and hidden cases, with the solution's own answers.
 
     Parameters: path of the notebook in solutions/; secret of the course.
@@ -169,21 +186,12 @@ class Source(VisibleTests):
         # The first optimiser of a process imports the compiler, which takes as long as torch itself.
         return [*found, "course_lib.checks.answer", *(["torch._dynamo"] if "optim." in code else [])]
 
-    def parts(self, test: Test) -> list[Part]:
-        """The visible cases, then the hidden ones, of the ordinary behaviour and of the test's own."""
-        behaviours = test.exercise.presupposed(test.behaviour)
-        return [
-            part
-            for behaviour in behaviours
-            for part in (self._visible(test.exercise, behaviour), self._hidden(test.exercise, behaviour))
-        ]
-
     def stand_ins(self, test: Test) -> Json:
         """The code of the solution's own predecessors."""
         names = list(test.exercise.predecessors)
         return {"names": names, "code": self.code(until=names[-1])} if names else None
 
-    def _hidden(self, exercise: Exercise, behaviour: Behaviour) -> Part:
+    def hidden(self, exercise: Exercise, behaviour: Behaviour) -> Part:
         """The hidden request of a behaviour and the solution's answers to it, computed once."""
         key = (exercise.function, behaviour.name)
         if key not in self._hidden_parts:

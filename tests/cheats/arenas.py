@@ -58,8 +58,8 @@ def without_overwriting(folder: Path) -> Arena:
 class Telling(Source):
     """The course's tests, of whose hidden cases everything is told, as of visible ones."""
 
-    def _hidden(self, exercise: Exercise, behaviour: Behaviour) -> Part:
-        return replace(super()._hidden(exercise, behaviour), reveal=True)
+    def hidden(self, exercise: Exercise, behaviour: Behaviour) -> Part:
+        return replace(super().hidden(exercise, behaviour), reveal=True)
 
     def judge(self, test: Test, bundle: Json, *, reveal: bool = True) -> Verdict:
         return super().judge(test, bundle)
@@ -115,7 +115,7 @@ def hidden_numbers() -> tuple[str, ...]:
         for record in records
         for value in record.values()
         if isinstance(value, dict) and value.get("kind") == "array"
-        for number in decode(value).ravel().tolist()
+        for number in decode(value).ravel()[:1].tolist()
     }
     lines = [
         code.split("### BEGIN SOLUTION\n")[1].splitlines()[0] for code in answers_of(solution()).values()

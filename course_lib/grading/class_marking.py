@@ -1,0 +1,218 @@
+"""Mark all submissions of an assignment: kernels in several processes, one writer for the gradebook.
+
+Workers turn submissions into results, which are kept by content (`store`). This process then lets nbgrader's
+own converter write each student's marks, with the results taken from the store; so the gradebook and the
+folder autograded/ are as `nbgrader autograde` leaves them. What is recorded as done, and did not change
+since, is left alone, and nbgrader is not even imported for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from course_lib.errors import CourseError
+
+from .finding import find_notebook
+from .secret import NAME, read_or_make
+from .store import FOLDER, Store, assignment_version
+from .submission import MAX_BYTES
+
+TRIES = 2  # with which a submission may end a worker
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a student handed in: the file that counts, if there is one, and what tells it from another."""
+
+    student: str
+    path: Path | None
+    digest: str
+
+    def data(self) -> bytes | None:
+        """The bytes of the file, or None where it is none that a worker can take."""
+        if self.path is None or self.path.is_symlink() or not self.path.is_file():
+            return None
+        return self.path.read_bytes() if self.path.stat().st_size <= MAX_BYTES else None
+
+
+@dataclass(frozen=True)
+class Done:
+    """What happened to one student's submission: points out of how many, or why it could not be marked."""
+
+    student: str
+    points: float | None = None
+    max_points: float | None = None
+    trouble: str | None = None
+    again: bool = False
+
+
+class ClassRecord:
+    """Which submissions have been marked in which version; a file beside the results."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._entries: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            self._entries = {}
+
+    def get(self, submission: Submission, version: str, marked: Path) -> Done | None:
+        """The marks of a submission that need no work; None where anything changed or is gone."""
+        entry = self._entries.get(submission.student)
+        if entry is None or entry["version"] != version or entry["submitted"] != submission.digest:
+            return None
+        if not marked.is_file() or entry["marked"] != digest_of(marked):
+            return None
+        return Done(submission.student, entry["points"], entry["max_points"], again=True)
+
+    def put(self, submission: Submission, version: str, marked: Path, done: Done) -> None:
+        """Remember a submission's marks; the file is whole at any moment."""
+        self._entries[submission.student] = {
+            "version": version,
+            "submitted": submission.digest,
+            "marked": digest_of(marked),
+            "points": done.points,
+            "max_points": done.max_points,
+        }
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self.path.with_suffix(".new")
+        temporary.write_text(json.dumps(self._entries), encoding="utf-8")
+        os.replace(temporary, self.path)
+
+
+def digest_of(path: Path) -> str:
+    """What tells one file's contents from another's."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def submissions(root: Path, assignment: str, students: str) -> list[Submission]:
+    """What has been handed in, by student. Raises: CourseError when that is nothing."""
+    folders = sorted(path for path in (root / "submitted").glob(f"*/{assignment}"))
+    found = [_submission(each, assignment) for each in folders if fnmatch(each.parent.name, students)]
+    if not found:
+        raise CourseError(
+            f"no submission of {assignment} by a student named {students} in submitted/; collect them first"
+        )
+    return found
+
+
+def _submission(folder: Path, assignment: str) -> Submission:
+    path, noticed = find_notebook(folder, assignment)
+    made = Submission(folder.parent.name, path, "")
+    timestamp = folder / "timestamp.txt"
+    told = [*noticed, timestamp.read_text(encoding="utf-8", errors="replace") if timestamp.is_file() else ""]
+    digest = hashlib.sha256(json.dumps(told).encode() + (made.data() or b""))
+    return replace(made, digest=digest.hexdigest())
+
+
+def mark_class(
+    root: Path,
+    assignment: str,
+    *,
+    students: str = "*",
+    workers: int = 1,
+    sandboxed: bool = True,
+    begin: Callable[[int], None] = lambda count: None,
+    tell: Callable[[Done], None] = lambda done: None,
+) -> list[Done]:
+    """Mark every submission that is not marked yet, in its present form.
+
+    Parameters: root, the course's folder; students, a pattern of their names; workers, processes that run
+    kernels; begin, called with their number; tell, called for each student as the marks are written.
+    Returns: what became of each submission, by student.
+    """
+    solution = root / "solutions" / assignment / f"{assignment}.ipynb"
+    if not solution.is_file():
+        raise CourseError(f"{solution}: no such solution notebook; marking needs it")
+    secret = read_or_make(root / NAME)
+    version = assignment_version(solution, secret, sandboxed=sandboxed)
+    record = ClassRecord(root / FOLDER / f"{assignment}.json")
+    results: dict[str, Done] = {}
+    waiting: list[Submission] = []
+    found = submissions(root, assignment, students)
+    begin(len(found))
+    for each in found:
+        known = record.get(each, version, _marked(root, each, assignment))
+        if known is None:
+            waiting.append(each)
+        else:
+            results[each.student] = known
+            tell(known)
+    if waiting:
+        from .writer import Writer
+
+        store = Store(root / FOLDER / assignment)
+        writer = Writer(root, assignment, store, version, sandboxed=sandboxed)
+        for submission in _computed(solution, secret, version, waiting, store, workers, sandboxed):
+            done = writer.write(submission)
+            if done.trouble is None:
+                record.put(submission, version, _marked(root, submission, assignment), done)
+            results[submission.student] = done
+            tell(done)
+    return [results[student] for student in sorted(results)]
+
+
+def _marked(root: Path, submission: Submission, assignment: str) -> Path:
+    return root / "autograded" / submission.student / assignment / f"{assignment}.ipynb"
+
+
+def _computed(
+    solution: Path,
+    secret: str,
+    version: str,
+    waiting: list[Submission],
+    store: Store,
+    workers: int,
+    sandboxed: bool,
+) -> Iterator[Submission]:
+    """Each submission once its result is in the store, or once it is clear that there will be none."""
+    from .source import Source
+    from .task import Assignment
+
+    prepared = Assignment.of(Source(solution, secret), version, sandboxed=sandboxed)
+    left, tries = list(waiting), TRIES
+    while left and tries:
+        tries -= 1
+        with _pool(workers, prepared) as pool:
+            futures: dict[Future[tuple[str, Any]], Submission] = {
+                pool.submit(_work, data): each for each in left if (data := each.data()) is not None
+            }
+            for future in as_completed(futures):
+                try:
+                    store.put(*future.result())
+                except BrokenProcessPool:
+                    continue  # it, or another one, ended a worker: all that is left is tried again
+                except CourseError:
+                    pass  # no notebook; the writer says what is wrong with it
+                left.remove(futures[future])
+                yield futures[future]
+    yield from left  # what has ended two workers: the writer tries, and says why it cannot
+
+
+def _pool(workers: int, prepared: Any) -> ProcessPoolExecutor:
+    context = get_context("forkserver" if os.name == "posix" else "spawn")
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(prepared,))
+
+
+_assignment: Any = None
+
+
+def _begin(prepared: Any) -> None:
+    global _assignment
+    _assignment = prepared
+
+
+def _work(data: bytes) -> tuple[str, Any]:
+    from .task import mark_submission
+
+    return mark_submission(data, _assignment)

@@ -1,0 +1,98 @@
+"""Results of marking, kept by what they depend on: the code that ran and the version of the assignment.
+
+An interrupted class goes on from here, and a submission that did not change is not run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode, from_dict
+
+from course_lib.checks.judge import Verdict
+
+from .sanitise import name_of
+
+FOLDER = ".course_marks"
+PACKAGE = Path(__file__).resolve().parents[1]
+# What marks may depend on beside the assignment: the parts that judge, and the libraries that compute.
+JUDGING = ("checks", "grading")
+LIBRARIES = ("numpy", "torch", "ipykernel", "ipython")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What marking gave for a notebook: the outputs of its code cells in order, and its verdicts by cell."""
+
+    outputs: list[list[Any]]
+    verdicts: dict[str, Verdict]
+
+    @classmethod
+    def of(cls, notebook: NotebookNode, verdicts: dict[str, Verdict]) -> Result:
+        """The result in a notebook that was just marked."""
+        return cls([cell.outputs for cell in _code(notebook)], verdicts)
+
+    def write_into(self, notebook: NotebookNode) -> dict[str, Verdict]:
+        """Give a notebook with the same code the outputs it had. Returns: the verdicts."""
+        for cell, outputs in zip(_code(notebook), self.outputs, strict=True):
+            cell.outputs = [from_dict(output) for output in outputs]
+        return dict(self.verdicts)
+
+
+class Store:
+    """Results in files of a folder, each under its key."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, key: str) -> Result | None:
+        """The result under a key, or None where there is none that can be read."""
+        try:
+            stored = json.loads(self._path(key).read_text(encoding="utf-8"))
+            verdicts = {cell: Verdict(**verdict) for cell, verdict in stored["verdicts"].items()}
+            return Result(stored["outputs"], verdicts)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, key: str, result: Result) -> None:
+        """Keep a result; it is there whole, or not at all."""
+        verdicts = {cell: asdict(verdict) for cell, verdict in result.verdicts.items()}
+        text = json.dumps({"outputs": result.outputs, "verdicts": verdicts})
+        self.folder.mkdir(parents=True, exist_ok=True)
+        place = self._path(key)
+        temporary = place.with_suffix(f".{os.getpid()}")
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, place)
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.json"
+
+
+def key_of(notebook: NotebookNode, tests: frozenset[str], version: str) -> str:
+    """The key of a notebook made whole: what runs in which order, and where the tests stand."""
+    runs = [[name_of(cell), None if name_of(cell) in tests else cell.source] for cell in _code(notebook)]
+    return hashlib.sha256(json.dumps([version, runs]).encode()).hexdigest()[:32]
+
+
+def assignment_version(solution: Path, secret: str, *, sandboxed: bool) -> str:
+    """What marks depend on beside the submission. A change of any of it marks everyone again."""
+    digest = hashlib.sha256(f"{secret}\n{sandboxed}\n{sys.version}\n".encode())
+    digest.update(solution.read_bytes())
+    for name in LIBRARIES:
+        digest.update(f"{name} {version_of(name)}\n".encode())
+    for part in JUDGING:
+        for path in sorted((PACKAGE / part).rglob("*")):
+            if path.suffix in (".py", ".json"):
+                digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _code(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]

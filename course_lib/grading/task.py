@@ -1,0 +1,95 @@
+"""The unit of work of marking a class: from a submission's bytes to its result, wherever there is a sandbox.
+
+It needs no gradebook, no file of the course and no secret, only what was derived from them.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from course_lib.checks.spec import Behaviour, Exercise
+from course_lib.checks.values import Json
+
+from .execute import JudgedExecute
+from .sanitise import SourceCell, cells_of, sanitise
+from .source import AllTests, Part, Source, Test
+from .store import Result, key_of
+from .submission import parse_submission
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """All that marking needs of an assignment; it can be sent to another machine.
+
+    hidden: by function and behaviour the hidden request and the right answers to it; what they were drawn
+    with, the course secret, is not among it.
+    """
+
+    name: str
+    version: str
+    cells: tuple[SourceCell, ...]
+    hidden: Mapping[tuple[str, str], tuple[Json, Json]]
+    stand_ins: Mapping[str, Json]
+    imports: list[str]
+    sandboxed: bool
+
+    @classmethod
+    def of(cls, source: Source, version: str, *, sandboxed: bool) -> Assignment:
+        """Prepare an assignment: the solution's functions answer every hidden case here, once."""
+        parts = {
+            (exercise.function, behaviour.name): source.hidden(exercise, behaviour)
+            for exercise in source.assignment.exercises
+            for behaviour in exercise.behaviours
+        }
+        return cls(
+            source.name,
+            version,
+            tuple(cells_of(source.notebook)),
+            {key: (part.request, part.reference) for key, part in parts.items()},
+            {cell: source.stand_ins(test) for cell, test in source.tests.items()},
+            source.imports,
+            sandboxed,
+        )
+
+
+class Prepared(AllTests):
+    """The tests of a prepared assignment."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        super().__init__(assignment.name)
+        self.prepared = assignment
+
+    @property
+    def imports(self) -> list[str]:
+        """What kernels of submissions will import, as far as it takes long."""
+        return self.prepared.imports
+
+    def hidden(self, exercise: Exercise, behaviour: Behaviour) -> Part:
+        """The hidden request of a behaviour, with the right answers."""
+        request, reference = self.prepared.hidden[exercise.function, behaviour.name]
+        return Part(behaviour, request, reference, reveal=False)
+
+    def stand_ins(self, test: Test) -> Json:
+        """The code of the solution's own predecessors."""
+        return self.prepared.stand_ins[test.cell]
+
+
+_prepared: dict[str, Prepared] = {}
+
+
+def mark_submission(data: bytes, assignment: Assignment) -> tuple[str, Result]:
+    """Mark one submission. Returns: the key of the result, and the result.
+
+    Raises: CourseError when the bytes are no notebook.
+    """
+    os.environ["OMP_NUM_THREADS"] = "1"
+    tests = _prepared.get(assignment.version)
+    if tests is None:
+        tests = _prepared[assignment.version] = Prepared(assignment)
+    notebook, _ = sanitise(parse_submission(data), list(assignment.cells), tests.follows)
+    executor = JudgedExecute(sandboxed=assignment.sandboxed, log=logging.getLogger("course.mark"))
+    key = key_of(notebook, frozenset(tests.tests), assignment.version)
+    return key, Result.of(notebook, executor.mark(notebook, tests))

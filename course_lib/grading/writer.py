@@ -1,0 +1,75 @@
+"""Write the marks of one student after another as nbgrader does, with results that are there already."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config, PyFileConfigLoader
+
+from course_lib.errors import CourseError
+
+from .class_marking import Done, Submission
+from .store import Store
+
+
+class Writer:
+    """The one process that writes to the gradebook and to autograded/."""
+
+    def __init__(self, root: Path, assignment: str, store: Store, version: str, *, sandboxed: bool) -> None:
+        self.root, self.assignment = root, assignment
+        config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+        config.CollectAndJudge.results_directory = str(store.folder)
+        config.CollectAndJudge.results_version = version
+        config.CollectAndJudge.unsandboxed = not sandboxed
+        self.config = Config(config)
+        self.log = logging.getLogger("course.nbgrader")
+        self.log.addHandler(logging.NullHandler())
+        self.log.propagate = False
+
+    def write(self, submission: Submission) -> Done:
+        """Mark one student's submission. Returns: the points in the gradebook, or why there are none."""
+        heard = _LastWords()
+        self.log.addHandler(heard)
+        try:
+            self._autograde(submission.student)
+            return self._done(submission.student)
+        except (NbGraderException, CourseError, OSError, MissingEntry) as error:
+            return Done(submission.student, trouble=heard.said or str(error))
+        finally:
+            self.log.removeHandler(heard)
+
+    def _autograde(self, student: str) -> None:
+        course = CourseDirectory(config=self.config)
+        course.root, course.assignment_id, course.student_id = str(self.root), self.assignment, student
+        converter = Autograde(coursedir=course, config=self.config, log=self.log, force=True)
+        before = os.getcwd()
+        os.chdir(self.root)
+        try:
+            converter.start()
+        finally:
+            os.chdir(before)
+
+    def _done(self, student: str) -> Done:
+        course = CourseDirectory(config=self.config)
+        course.root = str(self.root)
+        with Gradebook(course.db_url, course.course_id) as gradebook:
+            submission: Any = gradebook.find_submission(self.assignment, student)
+            return Done(student, submission.score, submission.max_score)
+
+
+class _LastWords(logging.Handler):
+    """The last error that nbgrader logged: its exceptions say little."""
+
+    said: str | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the first line of an error."""
+        if record.levelno >= logging.ERROR:
+            self.said = record.getMessage().strip().splitlines()[-1]
