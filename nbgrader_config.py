@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 
+from course_lib.checks.assignments import MODULES
 from course_lib.grading.finding import everything_but
 
 # nbgrader calls the program `alembic` by name: find the one beside this interpreter, activated or not.
@@ -23,12 +24,8 @@ c.CourseDirectory.course_id = "one_layer_of_attention"
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
 c.CourseDirectory.solution_directory = "solution_copies"
-# nbgrader copies whatever else lies in a folder, and follows links: let it see notebooks and times only.
-c.CourseDirectory.ignore = [
-    ".ipynb_checkpoints",
-    *everything_but(".ipynb", "timestamp.txt"),
-    "?*timestamp.txt",
-]
+# nbgrader copies whatever else lies in an assignment's folder: let it see notebooks and times only.
+c.CourseDirectory.ignore = [".ipynb_checkpoints", *everything_but(".ipynb", "timestamp.txt", *MODULES)]
 
 c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.IncludeHeaderFooter",

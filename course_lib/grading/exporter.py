@@ -8,6 +8,7 @@ nbgrader would trip over is given a form that it can take, without touching what
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,12 @@ from nbformat.v4 import new_notebook
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
-from nbgrader.utils import rmtree
+from nbgrader.utils import find_all_files, rmtree
 
 from course_lib.errors import CourseError
 
 from .finding import find_notebook
-from .submission import read_submission
+from .submission import MAX_BYTES, read_submission
 
 
 class SubmissionExporter(NotebookExporter):
@@ -79,8 +80,9 @@ class SubmissionExporter(NotebookExporter):
     def _list(self, converter: Autograde, folder: Path) -> None:
         course, name = converter.coursedir, converter.coursedir.assignment_id
         converter.assignments.pop(str(folder), None)
-        if not _plain(folder / "timestamp.txt"):
-            self.log.error("%s: not marked, since its timestamp.txt is no file; take it away", folder)
+        odd = [path for path in find_all_files(str(folder), [*course.ignore, "*.ipynb"]) if not _plain(path)]
+        if odd:  # nbgrader would copy it
+            self.log.error("%s: not marked, since this is no ordinary file; take it away", odd[0])
             return
         wanted = str(folder / f"{name}.ipynb")
         self.found[wanted] = find_notebook(folder, name)
@@ -91,12 +93,10 @@ class SubmissionExporter(NotebookExporter):
             rmtree(str(done))
 
 
-def _plain(path: Path) -> bool:
-    """Whether there is an ordinary file, or nothing."""
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except FileNotFoundError:
-        return True
+def _plain(path: str) -> bool:
+    """Whether it is an ordinary file of moderate size."""
+    found = os.lstat(path)
+    return stat.S_ISREG(found.st_mode) and found.st_size < MAX_BYTES
 
 
 def _complete(path: Path) -> bool:

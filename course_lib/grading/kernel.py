@@ -16,6 +16,8 @@ from typing import Any
 import zmq
 from jupyter_client.manager import KernelManager
 
+from .leftovers import remove_leftovers
+
 STARTUP = 60.0  # seconds
 GRACE = 4.0  # seconds from an interrupt to the answer, and from the answer to the last output
 ALIVE_EVERY = 0.2  # seconds
@@ -45,6 +47,7 @@ class Kernel:
     """
 
     def __init__(self, name: str, provisioner: Mapping[str, Any] | None) -> None:
+        remove_leftovers()
         self.folder = tempfile.mkdtemp(prefix=f"marking-{os.getpid()}-")
         self.manager = KernelManager(kernel_name=name)
         self.manager.context.setsockopt(zmq.MAXMSGSIZE, MAX_MESSAGE)
