@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from course_lib.checks.answer import MIME, read_bundle
+from course_lib.checks.arrays import DTYPES, MAX_BYTES, BadRecord
 from course_lib.checks.values import (
-    DTYPES,
-    MAX_BYTES,
     MAX_DEPTH,
     MAX_ITEMS,
-    BadRecord,
     Entry,
     decode,
     encode,

@@ -2,15 +2,26 @@
 
 A notebook says ``check = checks_for("01_soft_lookup")`` once, then ``check("softmax", "ordinary")``.
 
-- `spec`: what an exercise is: its functions, behaviours, points and cases
-- `draw`: the inputs of a case, from named axes and a seed
-- `values`: inputs and outputs as plain JSON, never pickle
-- `collect`: call a function on every case and record what it gave (runs in the student's kernel)
+What is asked:
+
+- `assignments`: the functions of each assignment, their behaviours, points and cases
+- `spec`: the form in which these say it; `draw`: inputs from named axes and a seed; `chance`: how far a right
+  result of random draws may lie from its mean
+- `entries`, `torch_layers`, `torch_block`, `torch_recall`: arguments that are layers or models, by name
+
+In the student's kernel:
+
+- `collect`: call a function on every case and record what it gave; `answer`: do so for a grader
 - `quiet`, `refuse`: what happens to prints, figures and library functions meanwhile
-- `judge`: turn such a record and the reference's record into a verdict (runs anywhere), by the rungs of a
-  ladder: `endings` has the lower ones, `results` the upper ones, `calls` what they share
+- `probes` and `probes_*`: how classes, gradients and training are called, with `parameters` in common
+- `values`, `arrays`: inputs and outputs as plain JSON, never pickle
+
+Anywhere:
+
+- `judge`: turn such a record and the reference's record into a verdict, by the rungs of a ladder: `endings`
+  has the lower ones, `results` the upper ones, `calls` what they share
+- `store`: the visible cases with their right answers, and what known mistakes give there
 - `check`: what a student calls: collect, judge, print
-- `assignments`: the cases of each assignment
 """
 
 from .check import Check, checks_for

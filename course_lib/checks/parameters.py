@@ -1,4 +1,4 @@
-"""What probes share: the parameters of a module, and the sentence when something is out of place."""
+"""What probes share: the parameters of a module, their gradients, and sentences for what is out of place."""
 
 from __future__ import annotations
 
@@ -29,6 +29,29 @@ def load_parameters(module: Any, values: Mapping[str, Any]) -> None:
     with torch.no_grad():
         for name, value in values.items():
             own[name].copy_(value)
+
+
+def pair(returned: Any, names: str) -> tuple[Any, Any]:
+    """The two values that a function returned. Raises: Wrong, with their names, when there are not two."""
+    if not isinstance(returned, (tuple, list)) or len(returned) != 2:
+        raise Wrong(f"Return two values, ({names}).")
+    return returned[0], returned[1]
+
+
+def gradients(output: Any, leaves: Mapping[str, Any], name: str = "output") -> tuple[Any, ...]:
+    """The gradient of each leaf: that of all entries of the output, each times its number in `sequence`.
+
+    Raises: Wrong when none flows from the output, which has that name, or none reaches a leaf.
+    """
+    import torch
+
+    if not isinstance(output, torch.Tensor) or not output.requires_grad:
+        raise Wrong(f"No gradient flows from the {name} back. Does a step leave PyTorch, or detach?")
+    (output * sequence(output)).sum().backward()
+    without = [leaf for leaf, tensor in leaves.items() if tensor.grad is None]
+    if without:
+        raise Wrong(f"No gradient reaches {', '.join(without)}: training would leave it as it is.")
+    return tuple(tensor.grad for tensor in leaves.values())
 
 
 def sequence(output: Any) -> Any:

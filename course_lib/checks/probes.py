@@ -10,8 +10,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from . import probes_block, probes_training
-from .parameters import Wrong, load_parameters, sequence
+from . import probes_block, probes_recall, probes_training
+from .parameters import Wrong, gradients, load_parameters, pair, sequence
 
 Probe = Callable[..., Any]
 
@@ -54,8 +54,8 @@ def with_gradients(function: Probe, *values: Any) -> tuple[Any, ...]:
         total.backward()
     inputs = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     absent = torch.zeros_like if nothing else (lambda leaf: torch.zeros(()))
-    gradients = [absent(leaf) if leaf.grad is None else leaf.grad for leaf in inputs]
-    return (*(output.detach() for output in outputs), *gradients)
+    reached = [absent(leaf) if leaf.grad is None else leaf.grad for leaf in inputs]
+    return (*(output.detach() for output in outputs), *reached)
 
 
 def with_mode(function: Probe, layer: Any, X: Any) -> tuple[Any, bool]:
@@ -65,21 +65,10 @@ def with_mode(function: Probe, layer: Any, X: Any) -> tuple[Any, bool]:
 
 
 def attention_module(
-    layer: Probe,
-    d_model: int,
-    num_heads: int,
-    X: Any,
-    W_q: Any,
-    W_k: Any,
-    W_v: Any,
-    W_o: Any,
-    mask: Any = None,
+    layer: Probe, d_model: int, num_heads: int, X: Any, W_q: Any, W_k: Any, W_v: Any, W_o: Any
 ) -> Any:
-    """What a module with four given matrices, as `nn.Linear` stores them, returns for X, without a mask or
-    with one."""
-    module = layer(d_model, num_heads)
-    load_parameters(module, _stored(W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o))
-    return module(X) if mask is None else module(X, mask)
+    """What a module with four given matrices, as `nn.Linear` stores them, returns for X."""
+    return _loaded(layer, d_model, num_heads, W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o)(X)
 
 
 def attention_module_with_gradients(
@@ -95,35 +84,27 @@ def attention_module_with_gradients(
     training: bool = True,
     first: Any = None,
 ) -> tuple[Any, ...]:
-    """The same, then the gradient of each matrix. It is that of the output: weights may be returned detached.
+    """The same, with a mask or without, then the gradient of each matrix. It is that of the output: weights
+    may be returned detached.
 
     training: the mode in which it is called. first: a mask with which the module is called before.
     Raises: Wrong when a matrix gets no gradient.
     """
-    import torch
-
-    module = layer(d_model, num_heads)
-    load_parameters(module, _stored(W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o))
+    module = _loaded(layer, d_model, num_heads, W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o)
     module.train(training)
     if first is not None:
         module(X, first)
-    returned = module(X) if mask is None else module(X, mask)
-    if not isinstance(returned, (tuple, list)) or len(returned) != 2:
-        raise Wrong("Return two values, (output, weights).")
-    output, weights = returned
-    if not isinstance(output, torch.Tensor) or not output.requires_grad:
-        raise Wrong("No gradient flows from the output back. Does a step leave PyTorch, or detach?")
-    (output * sequence(output)).sum().backward()
-    gradients = {name: parameter.grad for name, parameter in module.named_parameters()}
-    without = [name for name, gradient in gradients.items() if gradient is None]
-    if without:
-        raise Wrong(f"No gradient reaches {', '.join(sorted(without))}: training would leave it as it is.")
-    return (output, weights, *(gradients[f"{name}.weight"] for name in ("W_q", "W_k", "W_v", "W_o")))
+    output, weights = pair(module(X) if mask is None else module(X, mask), "output, weights")
+    own = dict(module.named_parameters())
+    leaves = {name: own[name] for name in (f"{each}.weight" for each in ("W_q", "W_k", "W_v", "W_o"))}
+    return (output, weights, *gradients(output, leaves))
 
 
-def _stored(**matrices: Any) -> dict[str, Any]:
-    """Matrices by the names under which modules with an `nn.Linear` for each list them."""
-    return {f"{name}.weight": matrix for name, matrix in matrices.items()}
+def _loaded(layer: Probe, d_model: int, num_heads: int, **matrices: Any) -> Any:
+    """The module with the given matrices, each by the name under which an `nn.Linear` lists it."""
+    module = layer(d_model, num_heads)
+    load_parameters(module, {f"{name}.weight": matrix for name, matrix in matrices.items()})
+    return module
 
 
 PROBES: dict[str, Probe] = (
@@ -133,6 +114,7 @@ PROBES: dict[str, Probe] = (
         "with_gradients": with_gradients,
         "with_mode": with_mode,
     }
+    | probes_recall.PROBES
     | probes_training.PROBES
     | probes_block.PROBES
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
-from .parameters import Wrong, load_parameters, sequence
+from .parameters import Wrong, gradients, load_parameters, pair
 
 TENSORS = ("token_embedding", "position_embedding", "W_q", "W_k", "W_v")
 PARAMETERS = tuple(f"{part}.{each}" for part in ("ln1", "ln2", "W1", "W2") for each in ("weight", "bias"))
@@ -90,9 +90,7 @@ def two_layers(function: Callable[..., Any], X: Any, layers: Any, mask: Any = No
     Raises: Wrong when what is returned is no (output, [weights, weights]).
     """
     returned = function(X, layers) if mask is None else function(X, layers, mask)
-    if not isinstance(returned, (tuple, list)) or len(returned) != 2:
-        raise Wrong("Return two values, (output, [weights, weights]).")
-    output, weights = returned
+    output, weights = pair(returned, "output, [weights, weights]")
     if not isinstance(weights, (tuple, list)) or len(weights) != 2:
         count = f"a {type(weights).__name__}" + (
             f" of {len(weights)}" if isinstance(weights, (tuple, list)) else ""
@@ -121,18 +119,12 @@ def block_with_gradients(
     module = _loaded(layer, attention, parameters)
     leaf = X.clone().requires_grad_()
     output = module(leaf.clone())  # a copy, as a leaf must not be written to
-    if not isinstance(output, torch.Tensor) or not output.requires_grad:
-        raise Wrong("No gradient flows from the output back. Does a step leave PyTorch, or detach?")
-    (output * sequence(output)).sum().backward()
     own = dict(module.named_parameters())
     leaves = {"X": leaf} | {f"the attention's {name}": each for name, each in attention.named_parameters()}
-    leaves |= {name: own[name] for name in PARAMETERS}
-    without = [name for name, leaf in leaves.items() if leaf.grad is None]
-    if without:
-        raise Wrong(f"No gradient reaches {', '.join(without)}: training would leave it as it is.")
+    reached = gradients(output, leaves | {name: own[name] for name in PARAMETERS})
     with torch.no_grad():
         module(X)  # shows whether the block writes to its input
-    return (output.detach(), *(leaf.grad for leaf in leaves.values()))
+    return (output.detach(), *reached)
 
 
 def _loaded(layer: Callable[..., Any], attention: Any, given: Sequence[Any]) -> Any:

@@ -1,36 +1,23 @@
 """Values as plain JSON: how inputs travel to a function under check, and its outputs travel back.
 
-Arrays go as dtype, shape and base64 bytes. Nothing is ever pickled, and a decoder checks the number of bytes
-before it makes an array, so a record from a kernel that lies can at worst be refused.
+Nothing is ever pickled, and nothing is made that is larger than it may be, so a record from a kernel that
+lies can at worst be refused.
 """
 
 from __future__ import annotations
 
-import base64
-import math
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-Json = Any  # what json.loads gives
+from .arrays import MAX_BYTES, BadRecord, Json, Room, decode_array, encode_array, other
 
-DTYPES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "float32", "float64"),
-)
-MAX_BYTES = 2**20  # of one value in all; the largest right answer of the course is below a tenth of it
 MAX_ITEMS = 1000
 MAX_DEPTH = 4
-MAX_AXES = 16
 MAX_TEXT = 200
 ERROR = "error"  # stands for an output's name where a function raised instead
-
-
-class BadRecord(ValueError):
-    """A record that does not follow the format; its message is for the log, not for a student."""
 
 
 @dataclass(frozen=True)
@@ -52,60 +39,49 @@ def encode(value: Any) -> Json:
     What has no encoding becomes {"kind": "other", "type": what it is in words}.
     """
     try:
-        return _encode(value, 0, _Room(MAX_BYTES))
+        return _encode(value, 0, Room(MAX_BYTES))
     except KeyboardInterrupt:
         raise
     except BaseException:  # a student's object can do anything when it is looked at
-        return _other("a value that cannot be read")
+        return other("a value that cannot be read")
 
 
-class _Room:
-    """How many bytes may still be written."""
-
-    def __init__(self, left: int) -> None:
-        self.left = left
-
-    def take(self, count: int) -> bool:
-        self.left -= count
-        return self.left >= 0
-
-
-def _encode(value: Any, depth: int, room: _Room) -> Json:
+def _encode(value: Any, depth: int, room: Room) -> Json:
     if type(value) is Entry:
         arguments = {name: _encode(each, depth + 1, room) for name, each in value.arguments.items()}
         return {"kind": "entry", "name": value.name, "arguments": arguments}
     if isinstance(value, (np.ndarray, np.generic)):
-        return _encode_array(np.asarray(value), "array", room)
+        return encode_array(np.asarray(value), "array", room)
     if value is None or isinstance(value, (bool, int, float, str)):
         return _encode_plain(value, room)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         tensor = value.detach().cpu()
         array = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
-        return _encode_array(array, "tensor", room)
+        return encode_array(array, "tensor", room)
     if isinstance(value, (tuple, list)):
         return _encode_items(value, depth, room)
     if type(value) is dict and _is_mapping(value, room):
         return {"kind": "mapping", "keys": list(value), "values": list(value.values())}
-    return _other(f"a value of type {type(value).__name__}")
+    return other(f"a value of type {type(value).__name__}")
 
 
-def _encode_plain(value: Any, room: _Room) -> Json:
+def _encode_plain(value: Any, room: Room) -> Json:
     if isinstance(value, int) and abs(value) >= 2**63:
-        return _other("a whole number too large to read")
+        return other("a whole number too large to read")
     if not room.take(len(value) if isinstance(value, str) else 8):
-        return _other("a value too large to read")
+        return other("a value too large to read")
     return {"kind": "plain", "value": value}
 
 
-def _encode_items(value: Any, depth: int, room: _Room) -> Json:
+def _encode_items(value: Any, depth: int, room: Room) -> Json:
     kind = "tuple" if isinstance(value, tuple) else "list"
     if depth >= MAX_DEPTH or len(value) > MAX_ITEMS or not room.take(64):
-        return _other(f"a {kind} with too much in it")
+        return other(f"a {kind} with too much in it")
     return {"kind": kind, "items": [_encode(each, depth + 1, room) for each in value]}
 
 
-def _is_mapping(value: dict[Any, Any], room: _Room) -> bool:
+def _is_mapping(value: dict[Any, Any], room: Room) -> bool:
     """Whether it is a small dict of text to whole numbers, the only one that has an encoding."""
     return (
         len(value) <= MAX_ITEMS
@@ -115,10 +91,6 @@ def _is_mapping(value: dict[Any, Any], room: _Room) -> bool:
     )
 
 
-def _other(words: str) -> Json:
-    return {"kind": "other", "type": words}
-
-
 def decode(record: Json, depth: int = 0) -> Any:
     """The value that a request's record stands for: arrays, tensors and entries are built.
 
@@ -126,7 +98,7 @@ def decode(record: Json, depth: int = 0) -> Any:
     """
     kind = _kind(record)
     if kind in ("array", "tensor"):
-        array = _decode_array(record).copy()
+        array = decode_array(record).copy()
         return _tensor(array) if kind == "tensor" else array
     if kind == "plain":
         return _plain(record.get("value"))[1]
@@ -152,7 +124,7 @@ def receive(record: Json, depth: int = 0) -> Received:
     """
     kind = _kind(record)
     if kind in ("array", "tensor"):
-        return Received(kind, _decode_array(record))
+        return Received(kind, decode_array(record))
     if kind == "plain":
         return Received(*_plain(record.get("value")))
     if kind in ("tuple", "list"):
@@ -224,46 +196,6 @@ def _plain(value: Any) -> tuple[str, Any]:
     if isinstance(value, str):
         return "text", value[:MAX_TEXT]
     raise BadRecord(f"plain value of type {type(value).__name__}")
-
-
-def _encode_array(array: np.ndarray, kind: str, room: _Room) -> Json:
-    if array.dtype.kind == "f" and array.dtype.name not in DTYPES:
-        array = array.astype(np.float64)
-    if array.dtype.name not in DTYPES or array.ndim > MAX_AXES:
-        return _other(f"{'an array' if kind == 'array' else 'a tensor'} of {array.dtype.name}")
-    if not room.take(_size(array.shape) * array.itemsize):
-        return _other("an array too large to read")
-    native = array.astype(array.dtype.newbyteorder("="))
-    data = base64.b64encode(native.tobytes()).decode()
-    return {"kind": kind, "dtype": array.dtype.name, "shape": list(array.shape), "data": data}
-
-
-def _decode_array(record: Json) -> np.ndarray:
-    dtype, shape, data = record.get("dtype"), record.get("shape"), record.get("data")
-    if dtype not in DTYPES or not isinstance(data, str) or not isinstance(shape, list):
-        raise BadRecord("array without dtype, shape and data")
-    if len(shape) > MAX_AXES or not all(type(size) is int and 0 <= size <= MAX_BYTES for size in shape):
-        raise BadRecord("array with an impossible shape")
-    if _size(shape) * np.dtype(dtype).itemsize > MAX_BYTES:
-        raise BadRecord("array too large")
-    if len(data) > 2 * MAX_BYTES:
-        raise BadRecord("array data too long")
-    try:
-        raw = base64.b64decode(data, validate=True)
-    except ValueError as error:
-        raise BadRecord("array data is not base64") from error
-    expected = math.prod(shape) * np.dtype(dtype).itemsize
-    if len(raw) != expected:
-        raise BadRecord(f"array has {len(raw)} bytes, its shape says {expected}")
-    if dtype == "bool" and raw.strip(b"\x00\x01"):
-        raise BadRecord("array of booleans that are neither True nor False")
-    return np.frombuffer(raw, dtype=dtype).reshape(shape)
-
-
-def _size(shape: Sequence[int]) -> int:
-    """How many numbers there are. An axis of length 0 counts as 1: it must not hide that the others are huge,
-    since NumPy refuses to make such an array, too."""
-    return math.prod(max(size, 1) for size in shape)
 
 
 def _tensor(array: np.ndarray) -> Any:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from . import generated
+
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Declare the arguments."""
-    parser = subparsers.add_parser("release", help="generate exercises/ from solutions/ (maintainers)")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="assignments; all when none is named")
-    parser.add_argument(
-        "--check", action="store_true", help="change nothing; fail when exercises/ is out of date"
+    return generated.add_parser(
+        subparsers, "release", writes="generate exercises/ from solutions/", kept="exercises/"
     )
-    return parser
 
 
 def run(args: argparse.Namespace) -> int:
@@ -21,21 +20,25 @@ def run(args: argparse.Namespace) -> int:
     import tempfile
     from pathlib import Path
 
-    from course_lib.checks.assignments import MODULES
     from course_lib.grading.release import generate
     from course_lib.project import project_root
 
-    root, status = project_root(), 0
+    root = project_root()
     with tempfile.TemporaryDirectory(prefix="release-") as folder:
-        for name in args.names or MODULES:
+
+        def made_and_kept(name: str) -> tuple[bytes, Path, bool]:
             made = generate(root, name, Path(folder)).read_bytes()
             kept = root / "exercises" / name / f"{name}.ipynb"
-            same = kept.is_file() and kept.read_bytes() == made
-            if args.check:
-                print(f"{name}: {'up to date' if same else f'out of date; run course release {name}'}")
-                status = max(status, 0 if same else 1)
-            else:
+            return made, kept, kept.is_file() and kept.read_bytes() == made
+
+        def out_of_date(name: str) -> str | None:
+            return None if made_and_kept(name)[2] else "out of date"
+
+        def write(name: str) -> str:
+            made, kept, same = made_and_kept(name)
+            if not same:
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 kept.write_bytes(made)
-                print(f"{name}: {'unchanged' if same else 'written'}")
-    return status
+            return "unchanged" if same else "written"
+
+        return generated.run(args, "release", out_of_date=out_of_date, write=write)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.checks.chance import STANDARD_ERRORS
-from course_lib.checks.probes_training import TABLES
+from course_lib.checks.probes_recall import TABLES
 from course_lib.checks.spec import Arguments, Assignment, Behaviour, Case, Exercise, Returned
 from course_lib.recall_texts import VOCABULARY, recall_text
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from course_lib.checks.draw import EQUAL_SIZE, Draw
-from course_lib.checks.probes_training import TABLES
+from course_lib.checks.probes_recall import TABLES
 from course_lib.checks.spec import Arguments
 from course_lib.checks.torch_recall import RecallModel
 from course_lib.checks.values import Entry

@@ -1,0 +1,82 @@
+"""Arrays as plain JSON: dtype, shape and base64 bytes, within limits that hold before an array is made."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+Json = Any  # what json.loads gives
+
+DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+)
+MAX_BYTES = 2**20  # of one value in all; the largest right answer of the course is below a tenth of it
+MAX_AXES = 16
+
+
+class BadRecord(ValueError):
+    """A record that does not follow the format; its message is for the log, not for a student."""
+
+
+class Room:
+    """How many bytes may still be written."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def take(self, count: int) -> bool:
+        """Whether there is room for that many more, which are then taken."""
+        self.left -= count
+        return self.left >= 0
+
+
+def other(words: str) -> Json:
+    """What stands for a value that has no encoding: what it is, in words."""
+    return {"kind": "other", "type": words}
+
+
+def encode_array(array: np.ndarray, kind: str, room: Room) -> Json:
+    """An array as JSON of that kind, "array" or "tensor", or what it is in words."""
+    if array.dtype.kind == "f" and array.dtype.name not in DTYPES:
+        array = array.astype(np.float64)
+    if array.dtype.name not in DTYPES or array.ndim > MAX_AXES:
+        return other(f"{'an array' if kind == 'array' else 'a tensor'} of {array.dtype.name}")
+    if not room.take(_size(array.shape) * array.itemsize):
+        return other("an array too large to read")
+    native = array.astype(array.dtype.newbyteorder("="))
+    data = base64.b64encode(native.tobytes()).decode()
+    return {"kind": kind, "dtype": array.dtype.name, "shape": list(array.shape), "data": data}
+
+
+def decode_array(record: Json) -> np.ndarray:
+    """The array of a record that is not trusted. Raises: BadRecord when it does not follow the format."""
+    dtype, shape, data = record.get("dtype"), record.get("shape"), record.get("data")
+    if dtype not in DTYPES or not isinstance(data, str) or not isinstance(shape, list):
+        raise BadRecord("array without dtype, shape and data")
+    if len(shape) > MAX_AXES or not all(type(size) is int and 0 <= size <= MAX_BYTES for size in shape):
+        raise BadRecord("array with an impossible shape")
+    if _size(shape) * np.dtype(dtype).itemsize > MAX_BYTES:
+        raise BadRecord("array too large")
+    if len(data) > 2 * MAX_BYTES:
+        raise BadRecord("array data too long")
+    try:
+        raw = base64.b64decode(data, validate=True)
+    except ValueError as error:
+        raise BadRecord("array data is not base64") from error
+    expected = math.prod(shape) * np.dtype(dtype).itemsize
+    if len(raw) != expected:
+        raise BadRecord(f"array has {len(raw)} bytes, its shape says {expected}")
+    if dtype == "bool" and raw.strip(b"\x00\x01"):
+        raise BadRecord("array of booleans that are neither True nor False")
+    return np.frombuffer(raw, dtype=dtype).reshape(shape)
+
+
+def _size(shape: Sequence[int]) -> int:
+    """How many numbers there are. An axis of length 0 counts as 1: it must not hide that the others are huge,
+    since NumPy refuses to make such an array, too."""
+    return math.prod(max(size, 1) for size in shape)
