@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -162,6 +164,16 @@ def test_a_test_is_answered_as_if_it_had_been_asked_at_its_place(source: Source)
     notebook = _solved(source)
     notebook.cells.append(new_code_cell("def softmax(scores):\n    return 0\nnp = None"))
     assert _points(_run(notebook, source)) == ALL
+
+
+def test_no_folder_of_the_marker_is_shown(source: Source) -> None:
+    notebook = _solved(source, "import os\nprint(os.getcwd())\nnp.ones(3) @ np.ones(4)")
+    notebook.cells.append(new_code_cell("import os\nprint(os.getcwd())\nnp.linalg.inv(np.ones(3))"))
+    _run(notebook, source)
+    shown = nbformat.writes(notebook)
+    assert "numpy/linalg" in shown
+    for place in (sys.prefix, str(ROOT), tempfile.gettempdir() + "/room", tempfile.gettempdir() + "/marking"):
+        assert place not in shown
 
 
 def test_all_of_a_submissions_time_is_limited_and_what_there_was_time_for_is_marked(source: Source) -> None:

@@ -1,10 +1,22 @@
 """Marking: nbgrader plug-ins that collect in the student's kernel and judge outside it.
 
-- `source`: the instructor's notebook: its cells, its functions, its hidden cases
-- `secret`: the course secret, on which hidden cases depend
+What comes in:
+- `finding`, `submission`: which file in a student's folder counts, and what is in it
+- `exporter`: how nbgrader reads submissions through these
 - `sanitise`: make a submission whole again before it runs
-- `execute`: run a submission, collect at each test cell, judge, write the verdicts
-- `feedback`: comments in the gradebook, and what a student sees
+
+How it runs:
+- `sandbox`, `bubblewrap`, `provisioner`, `warm`, `warm_parent`: where a student's code runs
+- `kernel`, `replay`: one kernel; a submission's cells in it, and again after it ended
+- `execute`, `outputs`: ask, judge, and write verdicts; what of a cell's outputs is kept
+
+What decides:
+- `source`, `references`, `catalogue`: the instructor's notebook, its functions and its hidden cases
+- `secret`: the course secret, on which hidden cases depend
+
+What goes out:
+- `plugins`: what nbgrader_config.py names: sanitise, judge, comment, and what a student sees
+- `mark`: one notebook without a gradebook; `class_marking`, `task`, `store`, `writer`: a class
 - `release`: stubs that name their exercise
-- `mark`: one notebook without a gradebook
+- `leftovers`: folders of killed markers
 """
