@@ -10,7 +10,7 @@ CHAPTERS = $(wildcard notebooks/*.ipynb)
 NOTEBOOKS = $(CHAPTERS) $(wildcard solutions/*/*.ipynb) $(wildcard exercises/*/*.ipynb)
 export OMP_NUM_THREADS = 1
 
-.PHONY: help setup lab test lint format normalise chapters release benchmark mutation
+.PHONY: help setup lab test lint format normalise chapters release benchmark mutation cheats
 .DEFAULT_GOAL = help
 
 help:  ## list the targets
@@ -48,6 +48,9 @@ release: setup  ## generate exercises/, and the right answers to their visible c
 
 benchmark: setup  ## time every chapter, and an ensemble's model against the plain loop
 	@$(COURSE) benchmark $(ARGS)
+
+cheats: setup  ## try every cheat on stock nbgrader and on this marking, and print what each gains
+	@PYTHONPATH=tests $(RUN) cheats
 
 mutation: setup  ## change every solution in small ways; list the changes that no test notices (ARGS=03_scaling)
 	@PYTHONPATH=tests $(RUN) mutation $(ARGS)

@@ -165,7 +165,7 @@ def test_links_between_files_resolve(path):
             assert target(link, path, ROOT).exists(), f"{cell.id}: {link}"
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/marking_security.md"])
 def test_links_of_documents_resolve(document):
     for link in links((ROOT / document).read_text(encoding="utf-8")):
         assert target(link, ROOT / document, ROOT).exists(), link

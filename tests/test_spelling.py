@@ -58,9 +58,10 @@ def docstrings(path: Path) -> str:
 def documents() -> dict[str, str]:
     """The prose of every document, by a name without slashes."""
     found = {}
-    for name in ("README.md", "CONTRIBUTING.md"):
+    for name in ("README.md", "CONTRIBUTING.md", "docs/marking_security.md"):
         text = (ROOT / name).read_text(encoding="utf-8")
-        found[name] = plain(re.sub(r"^ {4}\S.*$", "", text, flags=re.MULTILINE))  # commands are indented
+        prose = re.sub(r"^ {4}\S.*$", "", text, flags=re.MULTILINE)  # commands are indented
+        found[name.replace("/", "-")] = plain(prose)
     for path in [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("solutions/*/*.ipynb")]:
         found["-".join(path.relative_to(ROOT).with_suffix(".md").parts)] = notebook_prose(path)
     for path in ROOT.glob("course_lib/**/*.py"):

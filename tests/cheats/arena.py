@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,13 +49,18 @@ class Outcome:
 
 @dataclass
 class Arena:
-    """One course with the cheats as its students. `config` and `source` say how it marks."""
+    """One course with the cheats as its students.
+
+    config and source say how it marks; hidden, which texts give its hidden cases away; options go to
+    autograde; answers are what each cheat starts from.
+    """
 
     folder: Path
     config: str
     source: NotebookNode
     hidden: tuple[str, ...]
     options: tuple[str, ...] = ()
+    answers: Mapping[str, str] = field(default_factory=lambda: {"softmax": WRONG})
     seconds: float = 0.0
     said: str = ""
     received: bytes = b""
@@ -141,12 +146,14 @@ class Arena:
 
     def _submit(self, student: str, port: int, change: object) -> None:
         (self.folder / "victims" / student).write_text(UNTOUCHED, encoding="utf-8")
-        wrong = answered(self.course.release(), {"softmax": WRONG})
-        submission = Submission(wrong, self._place(student), self.folder, port)
+        answers = answered(self.course.release(), self.answers)
+        submission = Submission(answers, self._place(student), self.folder, port)
         submission.write()
         change(submission)  # type: ignore[operator]
         self.submitted[student] = "\n".join(
-            path.read_text(encoding="utf-8") for path in submission.folder.rglob("*") if path.is_file()
+            path.read_bytes()[:1_000_000].decode("utf-8", "replace")
+            for path in submission.folder.rglob("*")
+            if path.is_file()
         )
 
     def _write(self, submission: Submission, student: str) -> None:
