@@ -207,6 +207,10 @@ def test_lengths_times_normals_are_spread_as_dot_products_of_random_vectors() ->
             lambda: explore.heads(["a", "b"], np.ones((2, 8)), np.ones((2, 8)), 0, reasons="abc"),
             "reasons: expected at most 4",
         ),
+        (
+            lambda: explore.query_row(["a", "b"], np.eye(2), np.eye(2), 0, values=np.eye(2), contents=["c"]),
+            r"contents: expected a name for each of 2 columns of values, got \['c'\]",
+        ),
         (lambda: explore.recall_training(recall_start(2)), "start: expected one model over 17 tokens"),
         (lambda: explore.recall_training(recall_start(), updates=0), "updates: expected 1 to 400, got 0"),
         (lambda: explore.recall_training(recall_start(), updates=5, update=6), "update: expected 0 to 5"),

@@ -1,7 +1,7 @@
 // Chapter 2: weights = softmax(Q K^T / (temperature * sqrt(K))), one row of them, tokens that change places.
 
 function explore(stage, data) {
-  const { tokens, queries, keys, values, temperatures } = data;
+  const { tokens, queries, keys, values, contents, temperatures } = data;
   const count = tokens.length;
   const longest = Math.max(...tokens.map((token) => token.length));
   const left = 24 + 7.5 * longest;
@@ -109,7 +109,7 @@ function explore(stage, data) {
       update({ order: tokens.map((_, i) => i), row: data.row, temperature: data.temperature });
     }),
   );
-  const outputs = values && numberTable("Outputs", ["query", ...values[0].map((_, i) => `number ${i + 1}`)]);
+  const outputs = values && numberTable("Outputs", ["query", ...contents]);
   const all = numberTable("Weights: a row per query, a column per key", ["query", ...tokens]);
   stage.panels.append(svg, ...(outputs ? [outputs.node] : []));
   const scroll = element(

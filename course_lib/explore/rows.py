@@ -27,6 +27,7 @@ def query_row(
     row: int,
     *,
     values: ArrayLike | None = None,
+    contents: Sequence[str] | None = None,
     temperature: float = 1.0,
 ) -> Explorable:
     """The table softmax(Q Kᵀ / (τ √K)) of a sentence, one row of it as bars, and the sentence to rearrange.
@@ -35,7 +36,8 @@ def query_row(
     weights), and moves tokens: rows and columns of the table follow, and so do the outputs, if any.
 
     Parameters: tokens, L of them (at most 12); queries (L, K), keys (L, K); row, the index of the query shown
-    first; values (L, V) with V up to 4, or None; temperature > 0 at the start.
+    first; values (L, V) with V up to 4, or None; contents, names of their columns (number 1, number 2, ... if
+    none); temperature > 0 at the start.
     Returns: the display object. Raises: ValueError.
 
     >>> queries, keys = [[0, 2, 0], [0, 0, 0]], [[0, 0, 0], [0, 2, 1]]
@@ -58,6 +60,10 @@ def query_row(
     values = None if values is None else numbers("values", values, (len(names), None))
     if values is not None and values.shape[1] > 4:
         raise ValueError(f"values: expected at most 4 columns, got {values.shape[1]}")
+    columns = 0 if values is None else values.shape[1]
+    named = [f"number {column}" for column in range(1, columns + 1)] if contents is None else list(contents)
+    if len(named) != columns:
+        raise ValueError(f"contents: expected a name for each of {columns} columns of values, got {named}")
     weights_LM = attention.attention_weights(queries, keys, temperature=temperature)
     ax = _draw(weights_LM, names, row, temperature)
     describe(ax, *_words(weights_LM, names, row, temperature))
@@ -66,6 +72,7 @@ def query_row(
         "queries": queries,
         "keys": keys,
         "values": values,
+        "contents": named,
         "row": row,
         "temperature": float(temperature),
         "temperatures": steps(0.01, 100.0, temperature),

@@ -69,7 +69,7 @@ def width_sweep(
         "temperature": float(temperature),
         "temperatures": steps(0.1, 100.0, temperature, count=61),
     }
-    caption = "Move the number of keys, the width and the temperature; the marked width is drawn on the left."
+    caption = "Move the number of keys, the marked width (the dashed line) and the temperature."
     return explorable(ax, "width_sweep", data, caption)
 
 

@@ -29,6 +29,8 @@ def head_maps(
 ) -> Axes:
     """Draw the weights of several heads as heat maps, `columns` of them in a row.
 
+    Up to four queries leave room for the numbers. With more there is a bar that says what the colours mean.
+
     Parameters: weights (H, L, M); names of the L queries and M keys; a title for each head.
     Returns: the first Axes.
 
@@ -40,16 +42,19 @@ def head_maps(
         raise ValueError(
             f"weights: expected shape {(len(titles), len(queries), len(keys))}, got {weights_HLM.shape}"
         )
-    rows = ceil(len(titles) / columns)
-    width, height = 0.8 + 0.26 * len(keys), 0.9 + 0.21 * len(queries)
+    rows, numbers = ceil(len(titles) / columns), len(queries) <= 4
+    square = (0.38, 0.42) if numbers else (0.26, 0.21)
+    width, height = 0.8 + square[0] * len(keys), 0.9 + square[1] * len(queries)
     axes = new_axes(columns * width, rows * height, columns=columns, rows=rows)
     for ax, table_LM, title in zip(axes, weights_HLM, titles, strict=False):
-        heat_map(table_LM, queries, keys, title=title, numbers=False, ax=ax)
+        heat_map(table_LM, queries, keys, title=title, numbers=numbers, ax=ax)
         ax.tick_params(labelsize=8)
         ax.tick_params("x", rotation=90)
         ax.set_title(title, fontsize=9)
     for ax in axes[len(titles) :]:
         ax.set_axis_off()
+    if not numbers:
+        axes[0].get_figure().colorbar(axes[0].images[0], ax=list(axes), shrink=0.8, label="weight")
     return axes[0]
 
 

@@ -33,7 +33,7 @@ def key_plane(
         _arrow(ax, key, "#0072B2", f"{label}: {score:.3g}", side=-1)
     _arrow(ax, query, "#B34700", "query", side=1)
     ax.plot(*query, marker="o", markersize=9, markerfacecolor="none", markeredgecolor="#B34700")
-    _frame(ax, np.vstack([keys, query, np.zeros(2)]), "keys and query")
+    _frame(ax, 1.45 * np.vstack([keys, query, np.zeros(2)]), "keys and query")  # with room for the labels
     rows = [
         [label, _point(key), f"{score:.3g}"] for label, key, score in zip(labels, keys, scores, strict=True)
     ]

@@ -12,6 +12,7 @@ from .base import describe, new_axes, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
 _STYLES = ("-", "--", ":")
 _WEIGHT_COLOUR = "#D55E00"  # the style's second colour
@@ -137,8 +138,9 @@ def before_after(
     for column, (name, pair) in enumerate(pairs.items()):
         for row, (matrix, when) in enumerate(zip(pair, ("before", "after"), strict=True)):
             ax = axes[row * len(pairs) + column]
-            image = ax.imshow(matrix, vmin=-limit, vmax=limit, cmap="PuOr", aspect="auto")
-            ax.set(title=f"{name} {when}", xticks=[0, matrix.shape[1] - 1], yticks=[0, matrix.shape[0] - 1])
+            image = ax.imshow(matrix, vmin=-limit, vmax=limit, cmap=_below_and_above_0(), aspect="auto")
+            down, across = (range(0, size, 2 if size <= 8 else 4) for size in matrix.shape)
+            ax.set(title=f"{name} {when}", xticks=across, yticks=down)
         sizes = [f"{np.abs(matrix).max():.1f}" for matrix in pair]
         rows.append([name, f"{pair[0].shape[0]} × {pair[0].shape[1]}", *sizes])
         axes[column + len(pairs)].set_xlabel("column")
@@ -148,6 +150,13 @@ def before_after(
     listed = ", ".join(f"{name} from {before} to {after}" for name, _, before, after in rows)
     alt = f"Heat maps of matrices before and after training. Largest size: {listed}."
     return describe(axes[0], alt, table(rows, ["matrix", "shape", "largest size before", "after"]))
+
+
+def _below_and_above_0() -> Colormap:
+    """Blue below 0, white at 0, orange above, as in the movable figure of the same matrices."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("below and above 0", ["#0072B2", "white", _WEIGHT_COLOUR])
 
 
 def final_losses(losses: ArrayLike, levels: Mapping[str, float], *, ax: Axes | None = None) -> Axes:

@@ -73,8 +73,8 @@ def two_key_slope(
     rows = []
     for name, mark in marks.items():
         at = int(np.abs(x - mark).argmin())
-        ax.plot([x[at]] * 2, [p[at], slope[at]], "o", color="black")
-        ax.annotate(name, (x[at], (p[at] + slope[at]) / 2), ha="center", fontsize=9)
+        ax.plot([x[at]] * 2, [p[at], slope[at]], "o:", color="black", lw=0.8)
+        ax.annotate(name, (x[at] + 0.15, (p[at] + slope[at]) / 2), fontsize=9)
         rows.append([name, f"{x[at]:g}", f"{p[at]:.4f}", f"{slope[at]:.4f}"])
     ax.set(
         xlabel="score of the first key minus score of the second", ylabel="weight, slope", ylim=(-0.05, 1.1)
