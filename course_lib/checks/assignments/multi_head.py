@@ -54,16 +54,12 @@ def _named_places(axes: tuple[int, ...]) -> Tensor:
 
 
 def _columns(
-    draw: Draw, before: str = "B L", heads: int | None = None, width: int | None = None
+    draw: Draw, before: str = "B L", heads: int | None = None, width: int | None = None, left: int = 0
 ) -> Arguments:
+    """Columns for heads of a width, and some that are left over."""
     H, W = _heads_and_width(draw)
     H, W = heads or H, width or W
-    return {"X": _floats(draw.normal(f"{before} {H * W}")), "num_heads": H}
-
-
-def _indivisible(draw: Draw) -> Arguments:
-    H, W = _heads_and_width(draw)
-    return {"X": _floats(draw.normal(f"B L {H * W + 1}")), "num_heads": H}
+    return {"X": _floats(draw.normal(f"{before} {H * W + left}")), "num_heads": H}
 
 
 def _more_heads_than_columns(draw: Draw) -> Arguments:
@@ -183,14 +179,9 @@ def _places_in_heads(draw: Draw) -> Arguments:
     return {"X": _named_places((draw.sizes["B"], H, draw.sizes["L"], W))}
 
 
-def _indivisible_numbers(draw: Draw) -> Arguments:
+def _some_width(draw: Draw, left: int = 0) -> Arguments:
     H, W = _heads_and_width(draw)
-    return {"d_model": H * W + 1, "num_heads": H}
-
-
-def _some_width(draw: Draw) -> Arguments:
-    H, W = _heads_and_width(draw)
-    return {"d_model": H * W, "num_heads": H}
+    return {"d_model": H * W + left, "num_heads": H}
 
 
 def _lengths(draw: Draw, m: str, width: int | None = None) -> Arguments:
@@ -231,7 +222,7 @@ SPLIT_HEADS = Exercise(
             "ValueError when the number of heads does not divide the width",
             1,
             cases=(
-                Case("one column too many", _indivisible, raises=True),
+                Case("one column too many", lambda draw: _columns(draw, left=1), raises=True),
                 Case("more heads than columns", _more_heads_than_columns, raises=True),
                 Case("other remainders", _columns_of_other_remainders, raises=True),
             ),
@@ -368,7 +359,7 @@ MODULE = Exercise(
             1,
             cases=(
                 Case("five heads, width 12", lambda draw: {"d_model": 12, "num_heads": 5}, raises=True),
-                Case("other numbers", _indivisible_numbers, raises=True),
+                Case("other numbers", lambda draw: _some_width(draw, left=1), raises=True),
                 Case("other remainders", _other_remainders, raises=True),
             ),
         ),
@@ -401,7 +392,7 @@ COUNT_PARAMETERS = Exercise(
             1,
             cases=(
                 Case("ten heads, width 512", lambda draw: {"d_model": 512, "num_heads": 10}, raises=True),
-                Case("other numbers", _indivisible_numbers, raises=True),
+                Case("other numbers", lambda draw: _some_width(draw, left=1), raises=True),
                 Case("other remainders", _other_remainders, raises=True),
             ),
         ),

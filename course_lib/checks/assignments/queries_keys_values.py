@@ -12,6 +12,8 @@ from course_lib.checks.entries import build
 from course_lib.checks.spec import Arguments, Assignment, Behaviour, Case, Exercise, Returned
 from course_lib.checks.values import Entry
 
+from .tables import integer_queries_and_keys, long_queries, queries_and_keys
+
 # What the four functions refuse: the point is to write the formula oneself. The course's softmax is allowed.
 LIBRARY_ATTENTION = (
     "course_lib.attention.project",
@@ -77,26 +79,7 @@ def _longer(draw: Draw) -> Arguments:
 
 
 def _table(draw: Draw, before: str = "", queries: str = "L", keys: str = "M") -> Arguments:
-    return {
-        "Q": draw.normal(f"{before} {queries} K"),
-        "K": draw.normal(f"{before} {keys} K"),
-        "V": draw.normal(f"{before} {keys} V", 3.0),
-    }
-
-
-def _integer_table(draw: Draw) -> Arguments:
-    return {"Q": draw.integers("L K"), "K": draw.integers("M K"), "V": draw.integers("M V", 0, 9)}
-
-
-def _long_queries(draw: Draw) -> Arguments:
-    """So long that `exp` of a score overflows, and is 0 for all scores of one query, which every key opposes;
-    drawn again until float32 has no doubt which key wins."""
-    while True:
-        drawn = _table(draw) | {"Q": draw.normal("L K", 20_000.0)}
-        drawn["Q"][0, 0], drawn["K"][:, 0] = -60_000, 3 + np.abs(drawn["K"][:, 0])
-        second, first = np.sort(drawn["Q"] @ drawn["K"].T / np.sqrt(draw.sizes["K"]))[:, -2:].T
-        if (first - second).min() > 60 and first.max() > 1500 and first.min() < -1500:
-            return drawn
+    return queries_and_keys(draw, before, queries, keys) | {"V": draw.normal(f"{before} {keys} V", 3.0)}
 
 
 def _permutation(draw: Draw, length: int) -> np.ndarray:
@@ -156,6 +139,14 @@ def _integer_rows(draw: Draw) -> Arguments:
     return drawn | {"X": draw.integers(f"{len(drawn['permutation'])} D")}
 
 
+ANY_SEQUENCE = (
+    Case("a batch", lambda draw: _sequence(draw, "B L D")),
+    Case("a batch of one", lambda draw: _sequence(draw, "1 L D")),
+    Case("two axes in front", lambda draw: _sequence(draw, "2 B L D")),
+    Case("one row", lambda draw: _sequence(draw, "1 D")),
+    Case("integers", lambda draw: _one_hot(draw) | _matrices(draw)),
+)
+
 PROJECT = Exercise(
     function="project",
     parameters=("X", "W_q", "W_k", "W_v"),
@@ -176,13 +167,7 @@ PROJECT = Exercise(
             "batches, one row, integers, and inputs left as they are",
             1,
             unchanged=True,
-            cases=(
-                Case("a batch", lambda draw: _sequence(draw, "B L D")),
-                Case("a batch of one", lambda draw: _sequence(draw, "1 L D")),
-                Case("two axes in front", lambda draw: _sequence(draw, "2 B L D")),
-                Case("one row", lambda draw: _sequence(draw, "1 D")),
-                Case("integers", lambda draw: _one_hot(draw) | _matrices(draw)),
-            ),
+            cases=ANY_SEQUENCE,
         ),
     ),
 )
@@ -226,8 +211,11 @@ ATTENTION = Exercise(
             unchanged=True,
             cases=(
                 Case("the usual", _table),
-                Case("very long queries", _long_queries),
-                Case("integers", _integer_table),
+                Case("very long queries", lambda draw: long_queries(draw) | {"V": draw.normal("M V", 3.0)}),
+                Case(
+                    "integers",
+                    lambda draw: integer_queries_and_keys(draw) | {"V": draw.integers("M V", 0, 9)},
+                ),
             ),
         ),
     ),
@@ -255,13 +243,7 @@ SELF_ATTENTION = Exercise(
             "batches, one row, integers, and inputs left as they are",
             1,
             unchanged=True,
-            cases=(
-                Case("a batch", lambda draw: _sequence(draw, "B L D")),
-                Case("a batch of one", lambda draw: _sequence(draw, "1 L D")),
-                Case("two axes in front", lambda draw: _sequence(draw, "2 B L D")),
-                Case("one row", lambda draw: _sequence(draw, "1 D")),
-                Case("integers", lambda draw: _one_hot(draw) | _matrices(draw)),
-            ),
+            cases=ANY_SEQUENCE,
         ),
     ),
 )

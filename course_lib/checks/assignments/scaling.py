@@ -21,6 +21,7 @@ from .scaling_chance import (
     spreads_as,
     spreads_as_products,
 )
+from .tables import integer_queries_and_keys, long_queries, queries_and_keys
 
 RAW_AND_SCALED = (Returned("raw", ""), Returned("scaled", ""))
 ONE_PER_WIDTH = (Returned("raw", "widths"), Returned("scaled", "widths"))
@@ -62,29 +63,10 @@ def _narrowest(draw: Draw) -> list[Arguments]:
     return [_pairs(draw, 1, SPREAD_PAIRS) for _ in range(SPREAD_GENERATORS)]
 
 
-def _table(draw: Draw, before: str = "", queries: str = "L", keys: str = "M") -> Arguments:
-    return {"Q": draw.normal(f"{before} {queries} K"), "K": draw.normal(f"{before} {keys} K")}
-
-
 def _any_temperature(draw: Draw, low: float, high: float, before: str = "") -> Arguments:
     """A table or batch, and a temperature from low to high; steps of 1/256 are exact in float32."""
-    table = {name: np.round(each * 256) / 256 for name, each in _table(draw, before).items()}
+    table = {name: np.round(each * 256) / 256 for name, each in queries_and_keys(draw, before).items()}
     return table | {"temperature": round(float(draw.rng.uniform(low, high)), 3)}
-
-
-def _integer_table(draw: Draw) -> Arguments:
-    return {"Q": draw.integers("L K"), "K": draw.integers("M K")}
-
-
-def _long_queries(draw: Draw) -> Arguments:
-    """So long that `exp` of a score overflows, and is 0 for all scores of one query, which every key opposes;
-    drawn again until float32 has no doubt which key wins."""
-    while True:
-        drawn = _table(draw) | {"Q": draw.normal("L K", 20_000.0)}
-        drawn["Q"][0, 0], drawn["K"][:, 0] = -60_000, 3 + np.abs(drawn["K"][:, 0])
-        second, first = np.sort(drawn["Q"] @ drawn["K"].T / np.sqrt(draw.sizes["K"]))[:, -2:].T
-        if (first - second).min() > 60 and first.max() > 1500 and first.min() < -1500:
-            return drawn
 
 
 def _with_zeros(draw: Draw, axes: str) -> np.ndarray:
@@ -260,8 +242,8 @@ ATTENTION_WEIGHTS = Exercise(
             "queries and keys, no temperature given",
             2,
             cases=(
-                Case("one sequence", _table),
-                Case("as many queries as keys and widths", _table, equal_sizes=True),
+                Case("one sequence", queries_and_keys),
+                Case("as many queries as keys and widths", queries_and_keys, equal_sizes=True),
             ),
         ),
         Behaviour(
@@ -269,9 +251,9 @@ ATTENTION_WEIGHTS = Exercise(
             "low and high temperatures, for batches, too",
             1,
             cases=(
-                Case("colder", lambda draw: _table(draw) | {"temperature": 0.4}),
-                Case("as it is", lambda draw: _table(draw) | {"temperature": 1}),
-                Case("hotter", lambda draw: _table(draw) | {"temperature": 3.0}),
+                Case("colder", lambda draw: queries_and_keys(draw) | {"temperature": 0.4}),
+                Case("as it is", lambda draw: queries_and_keys(draw) | {"temperature": 1}),
+                Case("hotter", lambda draw: queries_and_keys(draw) | {"temperature": 3.0}),
                 Case("very cold", lambda draw: _any_temperature(draw, 0.03, 0.06)),
                 Case("very hot", lambda draw: _any_temperature(draw, 20.0, 80.0)),
                 Case("a batch of tables", lambda draw: _any_temperature(draw, 0.3, 0.7, "B")),
@@ -283,14 +265,14 @@ ATTENTION_WEIGHTS = Exercise(
             1,
             unchanged=True,
             cases=(
-                Case("a batch of tables", lambda draw: _table(draw, "B")),
-                Case("a batch of one", lambda draw: _table(draw, "1")),
-                Case("two leading axes", lambda draw: _table(draw, "2 B")),
-                Case("all axes of one length", lambda draw: _table(draw, "B"), equal_sizes=True),
-                Case("one query", lambda draw: _table(draw, queries="1")),
-                Case("one key", lambda draw: _table(draw, keys="1")),
-                Case("integers", _integer_table),
-                Case("very long queries", _long_queries),
+                Case("a batch of tables", lambda draw: queries_and_keys(draw, "B")),
+                Case("a batch of one", lambda draw: queries_and_keys(draw, "1")),
+                Case("two leading axes", lambda draw: queries_and_keys(draw, "2 B")),
+                Case("all axes of one length", lambda draw: queries_and_keys(draw, "B"), equal_sizes=True),
+                Case("one query", lambda draw: queries_and_keys(draw, queries="1")),
+                Case("one key", lambda draw: queries_and_keys(draw, keys="1")),
+                Case("integers", integer_queries_and_keys),
+                Case("very long queries", long_queries),
             ),
         ),
     ),
