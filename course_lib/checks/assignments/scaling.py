@@ -17,6 +17,7 @@ from .scaling_chance import (
     compare_products,
     compare_spread,
     compare_sweep,
+    compare_with_one,
     depends_on_rng,
     spreads_as,
     spreads_as_products,
@@ -309,6 +310,7 @@ LARGEST_WEIGHT_SWEEP = Exercise(
             "all draws come from rng: n_queries queries, which all meet the same keys",
             1,
             unchanged=True,
+            compare=compare_with_one,
             cases=(
                 Case(
                     "many generators",

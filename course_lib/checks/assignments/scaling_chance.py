@@ -66,10 +66,8 @@ def compare_sweep(arguments: Arguments, outputs: dict[str, Any], reference: dict
 
     With one key all entries are 1, and at width 1 raw equals scaled, up to rounding.
     """
-    if max(outputs["raw"].max(), outputs["scaled"].max()) > 1 + TOLERANCE:
-        return (
-            "An entry is larger than 1, so it is no mean of weights. What comes out of softmax, what goes in?"
-        )
+    if (sentence := compare_with_one(arguments, outputs, reference)) is not None:
+        return sentence
     widths = arguments["widths"]
     for place, width in enumerate(widths):
         law = largest_weights(int(width), arguments["n_keys"], arguments["n_queries"])
@@ -83,6 +81,18 @@ def compare_sweep(arguments: Arguments, outputs: dict[str, Any], reference: dict
         return (
             "raw and scaled differ at width 1, where √1 divides nothing. "
             "Do both come from the same queries and the same keys?"
+        )
+    return None
+
+
+def compare_with_one(arguments: Arguments, outputs: dict[str, Any], reference: dict[str, Any]) -> str | None:
+    """Whether the entries can be means of weights: all that can be said of one result where chance is great.
+
+    Means over two queries have a tail too long for five standard errors to hold a million of them.
+    """
+    if max(outputs["raw"].max(), outputs["scaled"].max()) > 1 + TOLERANCE:
+        return (
+            "An entry is larger than 1, so it is no mean of weights. What comes out of softmax, what goes in?"
         )
     return None
 
