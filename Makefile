@@ -10,7 +10,7 @@ CHAPTERS = $(wildcard notebooks/*.ipynb)
 NOTEBOOKS = $(CHAPTERS) $(wildcard solutions/*/*.ipynb) $(wildcard exercises/*/*.ipynb)
 export OMP_NUM_THREADS = 1
 
-.PHONY: help setup lab test lint format normalise chapters release benchmark mutation cheats
+.PHONY: help setup lab test lint format normalise chapters release site pdf checksite benchmark mutation cheats
 .DEFAULT_GOAL = help
 
 help:  ## list the targets
@@ -45,6 +45,15 @@ chapters: setup  ## run every chapter in a fresh kernel and store its outputs
 release: setup  ## generate exercises/, and the right answers to their visible checks, from solutions/
 	@$(COURSE) references $(ARGS)
 	@$(COURSE) release $(ARGS)
+
+site: setup  ## build the chapters as pages that need neither Jupyter nor a network, in build/site
+	@$(VENV_PYTHON) site/build_site.py
+
+pdf: site  ## print every page of the site into build/pdf; needs Chromium
+	@$(VENV_PYTHON) site/print_pdf.py
+
+checksite: setup  ## build the site anew and read it with Chromium, in light and dark and on paper
+	$(RUN) pytest -m site tests/browser/test_site.py $(ARGS)
 
 benchmark: setup  ## time every chapter, and an ensemble's model against the plain loop
 	@$(COURSE) benchmark $(ARGS)

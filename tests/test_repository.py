@@ -233,7 +233,7 @@ def test_ci_calls_only_what_the_readme_names():
     script = "\n".join(line for line in text(".ci/run").splitlines() if not line.startswith("#"))
     assert re.findall(r"\bmake (\w+)", script) == ["test"]
     assert set(re.findall(r"missing\+=\((\w+)\)", script)) == {"chromium", "bubblewrap"}
-    for promised in (".ci/run", "make test", "make mutation", "chromium", "bubblewrap"):
+    for promised in (".ci/run", "make test", "make mutation", "make checksite", "chromium", "bubblewrap"):
         assert promised in text("README.md")
     steps = [
         step
@@ -241,11 +241,12 @@ def test_ci_calls_only_what_the_readme_names():
         for step in job["steps"]
     ]
     runs = [step["run"] for step in steps if "run" in step]
-    preparation = ("git config", "choco install make")
+    preparation = ("git config", "choco install make", "apt-get update")
     assert {run for run in runs if not run.startswith(preparation)} == {
         "bash .ci/run",
         "make test",
         "make mutation",
+        "make checksite",
     }
 
 

@@ -1,7 +1,7 @@
 """Chromium and a private JupyterLab for the browser tests; nothing here asks another machine for anything."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import lab_driver
@@ -67,13 +67,16 @@ def lab(
 
 
 @pytest.fixture(scope="session")
-def violations() -> Callable[[Page, str], list[str]]:
-    """A function that lists what axe-core finds wrong in the elements that a CSS selector matches."""
+def violations() -> Callable[..., list[str]]:
+    """A function that lists what axe-core finds wrong in the elements that a CSS selector matches.
 
-    def find(page: Page, selector: str) -> list[str]:
+    `exclude` are selectors of what need not be looked at: a page with drawings and formulas takes minutes.
+    """
+
+    def find(page: Page, selector: str, exclude: Sequence[str] = ()) -> list[str]:
         page.evaluate(AXE_SCRIPT)
-        run = "async (selector) => (await axe.run({include: [selector]})).violations"
-        found = page.evaluate(run, selector)
+        run = "async ([include, exclude]) => (await axe.run({ include: [include], exclude })).violations"
+        found = page.evaluate(run, [selector, list(exclude)])
         return [f"{each['id']}: {node['html'][:300]}" for each in found for node in each["nodes"]]
 
     return find
