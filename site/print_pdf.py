@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
 
@@ -31,6 +31,15 @@ def served(folder: Path) -> Iterator[str]:
         server.shutdown()
 
 
+def open_page(page: Page, url: str) -> None:
+    """Open a page and wait until its formulas, if it has any, are set."""
+    page.goto(url)
+    page.wait_for_function(
+        "() => !document.querySelector('script[src*=mathjax]') || window.MathJax?.startup?.promise"
+    )
+    page.evaluate("() => window.MathJax?.startup.promise.then(() => true)")
+
+
 def print_pages(site: Path, target: Path, chromium: str) -> list[Path]:
     """Print every chapter and the glossary; formulas are set and figures live before the page is printed."""
     target.mkdir(parents=True, exist_ok=True)
@@ -39,9 +48,7 @@ def print_pages(site: Path, target: Path, chromium: str) -> list[Path]:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])  # for root
         page = browser.new_page()
         for path in sorted((*site.glob("0*.html"), site / "glossary.html")):
-            page.goto(f"{address}/{path.name}")
-            page.wait_for_function("() => window.MathJax?.startup?.promise")
-            page.evaluate("() => MathJax.startup.promise")
+            open_page(page, f"{address}/{path.name}")
             printed.append(target / f"{path.stem}.pdf")
             page.pdf(path=printed[-1], format="A4", print_background=True, tagged=True, outline=True)
         browser.close()

@@ -26,7 +26,7 @@ TOP_LEVEL = {
     *(".ci", ".gitattributes", ".github", ".gitignore", ".pre-commit-config.yaml"),
     *("CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "constraints.txt", "environment.yml"),
     *("conftest.py", "course_lib", "exercises", "nbgrader_config.py", "notebooks", "pyproject.toml"),
-    *("docs", "solutions", "tests"),
+    *("docs", "site", "solutions", "tests"),
 }
 MACHINE = re.compile(r"/(root|farm|home/\w+|Users/\w+)/|/work/(main|shared)\b|/tmp/plan")
 REGISTRY = re.compile(

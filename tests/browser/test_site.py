@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import Page, Response
 
-from print_pdf import served
+from print_pdf import open_page, served
 
 pytestmark = pytest.mark.site
 PAGES = ["index", *sorted(path.stem for path in (Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))]
@@ -41,8 +41,9 @@ def address(folder: Path) -> Iterator[str]:
         yield address
 
 
-def open_page(page: Page, url: str) -> None:
-    """Open a page and wait until its formulas are set; every file that it asks for must be there."""
+@pytest.fixture
+def page(page: Page) -> Iterator[Page]:
+    """A page as everywhere, for which every file that it asks for must be there as well."""
     missing: list[str] = []
 
     def note(response: Response) -> None:
@@ -50,10 +51,7 @@ def open_page(page: Page, url: str) -> None:
             missing.append(response.url)
 
     page.on("response", note)
-    page.goto(url)
-    page.wait_for_function("() => window.MathJax?.startup?.promise")
-    page.evaluate("() => MathJax.startup.promise")
-    page.remove_listener("response", note)
+    yield page
     assert missing == []
 
 
