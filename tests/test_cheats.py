@@ -24,6 +24,7 @@ from course_lib.grading.mark import mark
 from course_lib.grading.plugins import as_markdown
 from course_lib.grading.source import Source
 from marking import answered, answers_of
+from programs import find_program
 
 ROOT = Path(__file__).resolve().parents[1]
 # One for each way in: a tag, a hook, a forged message, frames, an object that lies, the disk, the network.
@@ -34,12 +35,13 @@ IN_PROCESS = ("our marking on the visible cases alone", "our marking that tells 
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Arena:
     """A class in which everybody cheats but two."""
+    find_program("bwrap", "bubblewrap")
+    assert sandbox.missing() is None  # or some of it would work
     made = ours(tmp_path_factory.mktemp("cheats") / "ours")
     made.outcomes = made.run([*CHEATS.values(), *LIMITS.values()])
     return made
 
 
-@pytest.mark.skipif(sandbox.missing() is not None, reason="needs the sandbox")
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_cheat_gains_nothing(arena: Arena, name: str) -> None:
     outcome = arena.outcomes[name]
@@ -53,6 +55,7 @@ def test_a_known_limit_is_still_one(arena: Arena, name: str) -> None:
 
 def test_honest_work_beside_cheats_keeps_all_its_points(arena: Arena) -> None:
     assert [arena.points[student] for student in (*HONEST, NO_CHEAT)] == [20, 20, 0]
+    assert "softmax: 6 of 6 points" in arena.page(HONEST[0])
 
 
 def test_every_cheat_is_marked_and_told_why_it_has_no_points(arena: Arena) -> None:

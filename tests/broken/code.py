@@ -28,10 +28,8 @@ CODE = [
     Broken("kill", "a cell that kills its own process", last("import os\nos.kill(os.getpid(), 9)")),
     Broken(
         "kill-all",
-        "a cell that kills whatever it can",
-        last(
-            "import os\nfor each in (os.getppid(), -1):\n    try: os.kill(each, 9)\n    except OSError: pass"
-        ),
+        "a cell that kills the process above its own",
+        last("import os\ntry: os.kill(os.getppid(), 9)\nexcept OSError: pass"),
     ),
     Broken("segfault", "a cell that reads address 0", last("import ctypes\nctypes.string_at(0)")),
     Broken("endless", "a cell without end", last("while True: pass")),
@@ -57,15 +55,15 @@ CODE = [
         "forks",
         "a cell that starts processes without end",
         last(
-            "import os, time\ntry:\n    while True:\n        if os.fork() == 0: time.sleep(60); os._exit(0)\n"
-            "except OSError: pass"
+            "import os, time\ntry:\n    for _ in range(500):\n"
+            "        if os.fork() == 0: time.sleep(60); os._exit(0)\nexcept OSError: pass"
         ),
     ),
     Broken(
         "threads",
         "a cell that starts threads without end",
         last(
-            "import threading, time\ntry:\n    while True:\n"
+            "import threading, time\ntry:\n    for _ in range(5000):\n"
             "        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
             "except RuntimeError: pass"
         ),
@@ -79,7 +77,7 @@ CODE = [
     Broken(
         "disk",
         "a cell that fills the disk",
-        last("with open('/tmp/full', 'wb') as file:\n    while True: file.write(bytes(1 << 20))"),
+        last("with open('/tmp/full', 'wb') as file:\n    for _ in range(2000): file.write(bytes(1 << 20))"),
     ),
     Broken(
         "disk-here",
@@ -104,8 +102,12 @@ CODE = [
     Broken("pip", "a cell that installs", last("%pip install --quiet einops")),
     Broken("reset", "a cell that forgets everything", last("%reset -f")),
     Broken("run", "a cell that runs a file that is not there", last("%run helpers.py")),
-    Broken("bash", "a cell that deletes all it can", last("%%bash\nrm -rf --no-preserve-root / 2>/dev/null")),
-    Broken("shell", "a cell that deletes its folder", last("!rm -rf ~ . ..")),
+    Broken(
+        "bash",
+        "a cell that deletes all it can",
+        last("%%bash\nrm -rf ~/* COURSE/victims COURSE/gradebook.db"),
+    ),
+    Broken("shell", "a cell that deletes its folder", last("!rm -rf ./* ~/.[a-z]*")),
     Broken("descriptors", "a cell that closes every file", last("import os\nos.closerange(0, 1000)")),
     Broken(
         "sockets",
@@ -129,8 +131,8 @@ CODE = [
         0,
         "could not be read",
     ),
-    Broken("no-modules", "a cell that empties sys.modules", last("import sys\nsys.modules.clear()"), 0),
-    Broken("no-builtins", "a cell that empties builtins", last("import builtins\nvars(builtins).clear()"), 0),
+    Broken("no-modules", "a cell that empties sys.modules", last("import sys\nsys.modules.clear()")),
+    Broken("no-builtins", "a cell that empties builtins", last("import builtins\nvars(builtins).clear()")),
     Broken("odd-output", "an output that no file can hold", last("print('half a letter: \\ud800')")),
     Broken(
         "invalid-output",

@@ -17,8 +17,7 @@ class Broken:
     """An entry of the catalogue.
 
     what: went wrong, in a few words. change: makes the submission so. points: what must come of it, of 20.
-    says: a part of what the student or the log is told; "" where nothing need be said. fault: why that is not
-    so yet.
+    says: a part of what the student is told; "" where nothing need be said.
     """
 
     id: str
@@ -26,7 +25,6 @@ class Broken:
     change: Change
     points: float = ALL
     says: str = ""
-    fault: str = ""
 
     @property
     def entry(self) -> Cheat:
