@@ -58,6 +58,12 @@ def test_what_is_right_survives_and_what_is_wrong_does_not():
     assert judged == [0, len(SECRETS)]
 
 
+def test_a_solution_that_fails_its_own_tests_is_no_measure(monkeypatch):
+    monkeypatch.setattr(judging, "failures", lambda *_: 1)
+    with pytest.raises(RuntimeError, match="softmax: the solution fails its tests"):
+        report("01_soft_lookup", "softmax")
+
+
 def test_a_mutant_that_finds_no_end_counts_as_killed(monkeypatch):
     monkeypatch.setattr(judging, "SECONDS", 0.3)
     endless = Mutant("def softmax(scores):\n    while True:\n        pass", "", "")

@@ -40,9 +40,11 @@ class Report:
 
 
 def report(assignment: str, function: str) -> Report:
-    """Judge all mutants of one function."""
-    result = Report(assignment, function)
-    for mutant in mutants(solution(assignment, function)):
+    """Judge all mutants of one function. Raises: RuntimeError when the solution itself fails."""
+    result, code = Report(assignment, function), solution(assignment, function)
+    if failures(assignment, function, Mutant(code, "", "")):
+        raise RuntimeError(f"{function}: the solution fails its tests, so killing its mutants says nothing")
+    for mutant in mutants(code):
         result.total += 1
         failed = failures(assignment, function, mutant)
         if failed == 0:
