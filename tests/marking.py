@@ -64,6 +64,12 @@ class Course:
         folder.mkdir(parents=True)
         nbformat.write(notebook, folder / f"{self.assignment}.ipynb")
 
+    def resubmit(self, student: str, notebook: NotebookNode) -> None:
+        """Put another notebook in the place of a student's submission."""
+        nbformat.write(
+            notebook, self.folder / "submitted" / student / self.assignment / f"{self.assignment}.ipynb"
+        )
+
     def points(self) -> dict[str, dict[str, float]]:
         """From the gradebook: for each student the points of each test cell."""
         from nbgrader.api import Gradebook

@@ -12,8 +12,9 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from multiprocessing import get_context
@@ -180,23 +181,29 @@ def _computed(
     from .task import Assignment
 
     prepared = Assignment.of(Source(solution, secret), version, sandboxed=sandboxed)
-    left, tries = list(waiting), TRIES
-    while left and tries:
-        tries -= 1
-        with _pool(workers, prepared) as pool:
-            futures: dict[Future[tuple[str, Any]], Submission] = {
-                pool.submit(_work, data): each for each in left if (data := each.data()) is not None
-            }
+    left = {each: data for each in waiting if (data := _to_run(each, prepared, store)) is not None}
+    yield from [each for each in waiting if each not in left]
+    for _ in range(TRIES):
+        if not left:
+            return
+        with suppress(BrokenProcessPool), _pool(workers, prepared) as pool:
+            futures = {pool.submit(_work, data): each for each, data in left.items()}
             for future in as_completed(futures):
-                try:
-                    store.put(*future.result())
-                except BrokenProcessPool:
-                    continue  # it, or another one, ended a worker: all that is left is tried again
-                except CourseError:
-                    pass  # no notebook; the writer says what is wrong with it
-                left.remove(futures[future])
+                store.put(*future.result())
+                del left[futures[future]]
                 yield futures[future]
     yield from left  # what has ended two workers: the writer tries, and says why it cannot
+
+
+def _to_run(submission: Submission, prepared: Any, store: Store) -> bytes | None:
+    """What a worker has to run; None where there is a result, or nothing that could be run."""
+    from .task import key_of_submission
+
+    data = submission.data()
+    with suppress(CourseError):  # it is no notebook; the writer says what is wrong with it
+        if data is not None and store.get(key_of_submission(data, prepared)) is None:
+            return data
+    return None
 
 
 def _pool(workers: int, prepared: Any) -> ProcessPoolExecutor:

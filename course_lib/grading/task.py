@@ -10,6 +10,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nbformat import NotebookNode
+
 from course_lib.checks.spec import Behaviour, Exercise
 from course_lib.checks.values import Json
 
@@ -86,10 +88,20 @@ def mark_submission(data: bytes, assignment: Assignment) -> tuple[str, Result]:
     Raises: CourseError when the bytes are no notebook.
     """
     os.environ["OMP_NUM_THREADS"] = "1"
-    tests = _prepared.get(assignment.version)
-    if tests is None:
-        tests = _prepared[assignment.version] = Prepared(assignment)
-    notebook, _ = sanitise(parse_submission(data), list(assignment.cells), tests.follows)
+    notebook, tests = _made_whole(data, assignment)
     executor = JudgedExecute(sandboxed=assignment.sandboxed, log=logging.getLogger("course.mark"))
     key = key_of(notebook, frozenset(tests.tests), assignment.version)
     return key, Result.of(notebook, executor.mark(notebook, tests))
+
+
+def key_of_submission(data: bytes, assignment: Assignment) -> str:
+    """The key of the result that a submission has, or will have. Raises: CourseError as above."""
+    notebook, tests = _made_whole(data, assignment)
+    return key_of(notebook, frozenset(tests.tests), assignment.version)
+
+
+def _made_whole(data: bytes, assignment: Assignment) -> tuple[NotebookNode, Prepared]:
+    tests = _prepared.get(assignment.version)
+    if tests is None:
+        tests = _prepared[assignment.version] = Prepared(assignment)
+    return sanitise(parse_submission(data), list(assignment.cells), tests.follows)[0], tests

@@ -11,6 +11,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config, PyFileConfigLoader
 
 from course_lib.errors import CourseError
@@ -40,6 +41,9 @@ class Writer:
         try:
             self._autograde(submission.student)
             return self._done(submission.student)
+        except SQLAlchemyError as error:
+            why = getattr(error, "orig", None) or type(error).__name__
+            return Done(submission.student, trouble=f"the gradebook cannot be used ({why}); mark it again")
         except (NbGraderException, CourseError, OSError, MissingEntry) as error:
             return Done(submission.student, trouble=heard.said or str(error))
         finally:

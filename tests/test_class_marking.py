@@ -1,0 +1,212 @@
+"""`course mark ASSIGNMENT` leaves what `nbgrader autograde` leaves, and goes on where it stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from course_lib.grading import sandbox
+from course_lib.grading.class_marking import digest_of
+from marking import Course, answered, answers_of
+
+NAME = "01_soft_lookup"
+WRONG = "def softmax(scores):\n    return np.exp(scores) / np.exp(scores).sum(axis=0, keepdims=True)"
+BROKEN = "this is no notebook"
+
+
+def _handed_in(folder: Path) -> Course:
+    """A course in which five students handed in: one with everything right, one with a mistake, one nothing
+    of their own, one a notebook under another name, and one a broken file."""
+    course = Course.make(folder, NAME)
+    answers = answers_of(course.source())
+    course.submit("right", course.source())
+    course.submit("wrong", answered(course.release(), answers | {"softmax": WRONG}))
+    course.submit("untouched", course.release())
+    course.submit("renamed", course.source())
+    place = course.folder / "submitted" / "renamed" / NAME
+    (place / f"{NAME}.ipynb").rename(place / f"{NAME} (1).ipynb")
+    course.submit("broken", course.release())
+    (course.folder / "submitted" / "broken" / NAME / f"{NAME}.ipynb").write_text(BROKEN)
+    return course
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    return _handed_in(tmp_path / "course")
+
+
+def start(course: Course, *words: str) -> subprocess.Popen[str]:
+    """Begin `course mark` in a process group of its own."""
+    unsandboxed = ["--unsandboxed"] if sandbox.missing() is not None else []
+    return subprocess.Popen(
+        [sys.executable, "-m", "course_lib.command", "mark", NAME, "--json", *unsandboxed, *words],
+        cwd=course.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
+    )
+
+
+def mark(course: Course, *words: str) -> dict[str, dict]:
+    """Run `course mark`. Returns: its table by student."""
+    said, errors = start(course, *words).communicate(timeout=600)
+    assert said, errors
+    return {done["student"]: done for done in json.loads(said)}
+
+
+def gradebook(course: Course) -> dict[str, list]:
+    """All that the gradebook says of marks, without ids and times."""
+    queries = {
+        "grades": "select s.student_id, c.name, g.auto_score, g.manual_score, g.needs_manual_grade, "
+        "g.extra_credit from grade g",
+        "comments": "select s.student_id, c.name, g.auto_comment, g.manual_comment from comment g",
+    }
+    joins = (
+        " join submitted_notebook n on n.id = g.notebook_id"
+        " join submitted_assignment s on s.id = n.assignment_id"
+        " join base_cell c on c.id = g.cell_id order by 1, 2"
+    )
+    with closing(sqlite3.connect(course.folder / "gradebook.db")) as database:
+        return {name: database.execute(query + joins).fetchall() for name, query in queries.items()}
+
+
+def notebooks(course: Course) -> dict[str, str]:
+    """The marked notebooks, by student."""
+    paths = sorted((course.folder / "autograded").glob(f"*/{NAME}/{NAME}.ipynb"))
+    return {path.parents[1].name: path.read_text(encoding="utf-8") for path in paths}
+
+
+def test_a_class_is_marked_as_nbgrader_marks_it(course: Course, tmp_path: Path) -> None:
+    other = Course(tmp_path / "other", NAME)
+    shutil.copytree(course.folder, other.folder)
+    said = mark(course, "--workers=2")
+    other.run("autograde", NAME)
+    assert gradebook(course) == gradebook(other)
+    assert notebooks(course) == notebooks(other)
+    assert {student: done["points"] for student, done in said.items()} == {
+        "right": 20,
+        "wrong": 14,
+        "untouched": 0,
+        "renamed": 20,
+        "broken": 0,
+    }
+
+
+def test_only_what_changed_is_marked_again(course: Course) -> None:
+    mark(course, "--students=r*")
+    first = mark(course)
+    assert [student for student, done in first.items() if done["again"]] == ["renamed", "right"]
+    course.resubmit("wrong", course.source())
+    again = mark(course)
+    assert [student for student, done in again.items() if not done["again"]] == ["wrong"]
+    assert again["wrong"]["points"] == 20
+    assert sum(course.points()["wrong"].values()) == 20
+
+
+def test_an_unchanged_class_needs_no_nbgrader_and_no_time(course: Course) -> None:
+    mark(course)
+    script = (
+        "import sys, time; start = time.perf_counter()\n"
+        "from pathlib import Path\n"
+        "from course_lib.grading.class_marking import mark_class\n"
+        f"marked = mark_class(Path('.'), {NAME!r}, sandboxed={sandbox.missing() is None})\n"
+        "print(len(marked), all(done.again for done in marked), 'nbgrader' in sys.modules)\n"
+        "print(time.perf_counter() - start, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=course.folder, capture_output=True, encoding="utf-8"
+    )
+    assert done.stdout.split() == ["5", "True", "False"], done.stderr
+
+
+def test_a_marker_that_is_killed_loses_nothing_and_the_next_one_goes_on(course: Course) -> None:
+    marker = start(course, "--workers=1")
+    for _ in _until(lambda: (course.folder / ".course_marks" / f"{NAME}.json").exists()):
+        assert marker.poll() is None
+    os.killpg(marker.pid, signal.SIGKILL)
+    marker.communicate()
+    first = {student: digest_of_marked(course, student) for student in _recorded(course)}
+    assert 0 < len(first) < 5
+    said = mark(course)
+    assert len(said) == 5
+    assert {student for student, done in said.items() if done["again"]} == set(first)
+    assert {student: digest_of_marked(course, student) for student in first} == first
+    assert {student: sum(cells.values()) for student, cells in course.points().items()} == {
+        student: done["points"] for student, done in said.items()
+    }
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the worker in /proc")
+def test_a_worker_that_is_killed_costs_no_submission(course: Course) -> None:
+    marker = start(course, "--workers=1")
+    for _ in _until(lambda: bool(_workers_of(marker.pid))):
+        assert marker.poll() is None
+    os.kill(_workers_of(marker.pid)[0], signal.SIGKILL)
+    table, errors = marker.communicate(timeout=600)
+    assert table, errors
+    said = {done["student"]: done["points"] for done in json.loads(table)}
+    assert said == {"right": 20, "wrong": 14, "untouched": 0, "renamed": 20, "broken": 0}
+
+
+def test_a_gradebook_that_is_busy_is_named_and_nothing_is_lost(course: Course) -> None:
+    with closing(sqlite3.connect(course.folder / "gradebook.db")) as other:
+        other.execute("begin exclusive")
+        said = mark(course, "--students=right")
+        assert "locked" in said["right"]["trouble"]
+        other.rollback()
+    assert mark(course, "--students=right")["right"]["points"] == 20
+
+
+def test_what_is_neither_a_notebook_nor_an_assignment_is_told_in_one_line(course: Course) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "course_lib.command", "mark", "08_nothing"],
+        cwd=course.folder,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "course: 08_nothing: neither a notebook (.ipynb) nor one of the assignments"
+    )
+    assert len(done.stderr.splitlines()) == 1
+
+
+def digest_of_marked(course: Course, student: str) -> str:
+    return digest_of(course.folder / "autograded" / student / NAME / f"{NAME}.ipynb")
+
+
+def _recorded(course: Course) -> list[str]:
+    return list(json.loads((course.folder / ".course_marks" / f"{NAME}.json").read_text(encoding="utf-8")))
+
+
+def _until(happened, seconds: float = 300) -> Iterator[None]:
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+        yield
+
+
+def _workers_of(marker: int) -> list[int]:
+    """The processes that run submissions: children of the server that the marker forks them from."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except OSError:
+                continue
+    servers = [process for process, parent in parents.items() if parent == marker]
+    return [process for process, parent in parents.items() if parent in servers]
