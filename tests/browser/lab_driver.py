@@ -160,6 +160,13 @@ def trust(page: Page) -> None:
     page.locator(".jp-Dialog .jp-mod-accept").click()
 
 
+def change_theme(page: Page, name: str) -> None:
+    """Choose a theme of JupyterLab, and wait until its colours are there."""
+    page.evaluate("(theme) => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", name)
+    page.wait_for_selector(f"body[data-jp-theme-name='{name}']", state="attached")
+    page.wait_for_selector("#jupyterlab-splash", state="detached")
+
+
 def run_all(page: Page, seconds: float = 120) -> None:
     """Run every cell; the command's promise is kept when the last has finished."""
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
