@@ -10,6 +10,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+from course_lib.grading.sanitise import name_of
+
 NAME = "01_soft_lookup"
 SCRIPT = "<script>window.cheat = 1</script>"  # what a browser would run
 WRONG = "def softmax(scores):\n    return scores / scores.sum(axis=-1, keepdims=True)"
@@ -34,7 +36,7 @@ class Submission:
 
     def find(self, name: str) -> NotebookNode:
         """The cell of that id."""
-        return next(c for c in self.notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == name)
+        return next(cell for cell in self.notebook.cells if name_of(cell) == name)
 
     def write(self) -> None:
         """Put the notebook into the folder."""
@@ -83,11 +85,14 @@ def cell(code: str, at: int = 2) -> Change:
 
 
 def answer(code: str, function: str = "softmax") -> Change:
-    """Another answer to a question."""
+    """Another answer to a question; a cell of the student's own where the assignment does not ask it."""
 
     def change(submission: Submission) -> None:
-        submission.find(function).source = submission.fill(code)
-        submission.write()
+        if any(function == name_of(each) for each in submission.notebook.cells):
+            submission.find(function).source = submission.fill(code)
+            submission.write()
+        else:
+            cell(code)(submission)
 
     return change
 
