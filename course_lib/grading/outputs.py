@@ -53,7 +53,7 @@ class CellOutputs:
                 self._empty()
             return
         try:
-            output = output_from_msg({**message, "msg_type": kind.removeprefix("update_")})
+            output = output_from_msg({**message, "header": {"msg_type": kind.removeprefix("update_")}})
         except Exception:  # not an output, or none that a notebook can hold
             return
         transient = content.get("transient")

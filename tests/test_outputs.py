@@ -1,0 +1,94 @@
+"""Claims about what is kept of a cell's outputs: bounded while they arrive, nothing that a page would run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from nbformat.v4 import new_output
+
+from course_lib.grading.outputs import MAX_CHARACTERS, MAX_IN_ALL, CellOutputs, Shown, kept
+
+
+def _message(kind: str, display_id: str = "", **content: Any) -> dict[str, Any]:
+    transient = {"display_id": display_id} if display_id else {}
+    return {"msg_type": kind, "content": {"metadata": {}, "transient": transient, **content}}
+
+
+def _print(cell: CellOutputs, text: str, name: str = "stdout") -> None:
+    cell.hear(_message("stream", name=name, text=text))
+
+
+def test_pieces_of_a_stream_are_joined_and_errors_stay_apart() -> None:
+    cell = Shown().cell()
+    for text, name in (("a", "stdout"), ("b", "stdout"), ("c", "stderr")):
+        _print(cell, text, name)
+    assert [output.text for output in cell.outputs] == ["ab", "c"]
+
+
+@pytest.mark.parametrize("size", [1, 1000, 10 * MAX_CHARACTERS])
+def test_a_flood_is_cut_while_it_arrives_and_says_so(size: int) -> None:
+    cell = Shown().cell()
+    for _ in range(2 * MAX_CHARACTERS // (size + 40) + 2):
+        _print(cell, "x" * size)
+        assert sum(len(output.text) for output in cell.outputs) < MAX_CHARACTERS + 200
+    assert "The rest is left out" in cell.outputs[-1].text
+
+
+def test_all_cells_together_have_a_limit() -> None:
+    shown = Shown()
+    cells = [shown.cell() for _ in range(1)]
+    while len(cells) < 30:
+        _print(cells[-1], "x" * 2 * MAX_CHARACTERS)
+        cells.append(shown.cell())
+    assert sum(len(output.text) for cell in cells for output in cell.outputs) < MAX_IN_ALL + 30 * 200
+
+
+def test_what_clears_itself_may_go_on_for_ever() -> None:
+    cell = Shown().cell()
+    for step in range(100):
+        cell.hear(_message("clear_output", wait=True))
+        _print(cell, f"step {step} " + "x" * 50_000)
+    assert [output.text[:8] for output in cell.outputs] == ["step 99 "]
+
+
+def test_a_display_is_updated_where_it_stands_and_no_further_than_there_is_room() -> None:
+    shown = Shown()
+    cell = shown.cell()
+    cell.hear(_message("display_data", "one", data={"text/plain": "0 %"}))
+    later = shown.cell()
+    later.hear(_message("update_display_data", "one", data={"text/plain": "100 %"}))
+    assert (cell.outputs[0].data["text/plain"], later.outputs) == ("100 %", [])
+    later.hear(_message("update_display_data", "one", data={"text/plain": "x" * 2 * MAX_IN_ALL}))
+    assert cell.outputs[0].data["text/plain"] == "100 %"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"text/html": "<script>alert(1)</script>"},
+        {"image/svg+xml": "<svg onload='alert(1)'/>"},
+        {"application/javascript": "alert(1)"},
+        {"text/markdown": "<img src=x onerror=alert(1)>"},
+        {"text/latex": r"$\href{javascript:alert(1)}{x}$"},
+        {"image/png": '"><script>alert(1)</script>'},
+    ],
+    ids=lambda data: next(iter(data)),
+)
+def test_nothing_that_a_page_would_run_is_kept(data: dict[str, str]) -> None:
+    (output,) = kept([new_output("display_data", data, metadata={"image/png": {"width": "1 onload=x"}})])
+    assert list(output.data) == ["text/plain"]
+    assert "alert" not in str(output)
+    assert output.metadata == {}
+
+
+def test_text_and_pictures_are_kept() -> None:
+    data = {"text/plain": "<Figure>", "image/png": "iVBORw0KGgo=\n"}
+    (output,) = kept([new_output("display_data", {**data, "text/html": "<b>x</b>"})])
+    assert output.data == data
+
+
+def test_outputs_that_no_notebook_can_hold_are_left_out() -> None:
+    half = new_output("stream", name="stdout", text="half a letter: \ud800")
+    assert [output.text for output in kept([half])] == ["half a letter: ?"]
+    assert kept([{"output_type": "display_data", "data": {"image/png": None}, "metadata": {}}]) == []  # type: ignore[list-item]
