@@ -200,13 +200,16 @@ def _until(happened, seconds: float = 300) -> Iterator[None]:
 
 
 def _workers_of(marker: int) -> list[int]:
-    """The processes that run submissions: children of the server that the marker forks them from."""
-    parents = {}
+    """The processes that run submissions: forks of the marker's fork server."""
+    parents, servers = {}, set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                if b"multiprocessing.forkserver" not in (entry / "cmdline").read_bytes():
+                    continue
             except OSError:
                 continue
-    servers = [process for process, parent in parents.items() if parent == marker]
+            parents[int(entry.name)] = parent
+            servers |= {int(entry.name)} if parent == marker else set()
     return [process for process, parent in parents.items() if parent in servers]
