@@ -1,5 +1,6 @@
 """Chapters and exercises in a real JupyterLab, used as a student uses them."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import nbformat
 import numpy as np
 import pytest
 from lab_driver import Lab
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 CHAPTERS = sorted(path.name for path in (Path(__file__).parents[2] / "notebooks").glob("0*.ipynb"))
 OUTPUTS = f"{lab_driver.PANEL} .jp-OutputArea-output"
@@ -32,6 +33,31 @@ def test_a_chapter_reads_well_before_it_is_trusted_and_its_figures_move_after(
     for theme in ("JupyterLab Light", "JupyterLab Dark"):
         lab_driver.change_theme(page, theme)
         assert violations(page, OUTPUTS, exclude=["svg"]) == [], theme
+
+
+def test_notebook_7_shows_pictures_untrusted_live_figures_trusted_and_all_in_a_narrow_window(
+    chromium: Browser, lab: Lab
+) -> None:
+    context = chromium.new_context(viewport={"width": 520, "height": 800})
+    page = context.new_page()  # not the fixture's: Notebook's own scripts complain when they start
+    outputs = ".jp-Notebook .jp-OutputArea-output"
+    live = f"{outputs} figure.explorable[data-live]"
+    shutil.copy(lab.root / "notebooks/04_masking.ipynb", lab.root / "narrow.ipynb")
+    text = (lab.root / "narrow.ipynb").read_text(encoding="utf-8")
+    (lab.root / "narrow.ipynb").write_text(text.replace("Masking", "Masks", 1), encoding="utf-8")
+    page.goto(f"{lab.address}/notebooks/narrow.ipynb?token={lab.token}")
+    page.wait_for_selector(f"{outputs} figure.explorable img")
+    assert page.locator(live).count() == 0
+    page.get_by_role("menuitem", name="File").click()
+    page.get_by_role("menuitem", name="Trust Notebook").click()
+    page.locator(".jp-Dialog .jp-mod-accept").click()
+    figure = page.locator(live)
+    figure.wait_for()
+    assert figure.evaluate("(figure) => figure.scrollWidth <= figure.clientWidth + 1")
+    assert figure.bounding_box()["width"] <= 520
+    figure.get_by_role("button", name="All").click()
+    assert np.array(figure.evaluate("(figure) => figure.numbers.mask")).min() == 1
+    context.close()
 
 
 def test_chapter_1_runs_without_an_error_and_keys_reach_its_figure_not_the_notebook(
