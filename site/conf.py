@@ -3,7 +3,7 @@
 project = "One Layer of Attention"
 author = "The authors of One Layer of Attention"
 copyright = "text and figures: CC BY 4.0; code: MIT"
-language = "en_GB"
+language = "en"  # Sphinx's British translation is incomplete, and its search stumbles over that
 extensions = ["myst_nb", "sphinx-mathjax-offline"]
 
 nb_execution_mode = "off"  # the pages show the outputs that the notebooks store

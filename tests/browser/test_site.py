@@ -125,12 +125,14 @@ def test_search_finds_the_chapter_of_a_word(page: Page, address: str) -> None:
     page.goto(f"{address}/search.html?q=Frobenius")
     page.wait_for_selector("#search-results li a")
     assert "03_scaling" in page.locator("#search-results li a").first.get_attribute("href")
+    page.get_by_text("Search finished").wait_for()
 
 
 def test_on_paper_a_chapter_stands_without_side_bars(page: Page, address: str) -> None:
     open_page(page, f"{address}/01_soft_lookup.html")
     page.emulate_media(media="print")
-    assert page.locator("article h1").is_visible()
+    assert page.locator("h1:visible").count() == 1
+    assert page.locator("article h2").first.is_visible()
     for hidden in (".bd-sidebar-primary", ".bd-sidebar-secondary", ".explorable-controls >> nth=0"):
         assert not page.locator(hidden).is_visible(), hidden
     assert page.locator("figure.explorable svg").first.is_visible()
