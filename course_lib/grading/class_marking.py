@@ -186,7 +186,8 @@ def _computed(
     for _ in range(TRIES):
         if not left:
             return
-        with suppress(BrokenProcessPool), _pool(workers, prepared) as pool:
+        # A worker may be killed while it runs a submission, or while it is being started.
+        with suppress(BrokenProcessPool, BrokenPipeError), _pool(workers, prepared) as pool:
             futures = {pool.submit(_work, data): each for each, data in left.items()}
             for future in as_completed(futures):
                 store.put(*future.result())
