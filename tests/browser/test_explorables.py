@@ -1,5 +1,6 @@
 """The movable figures in a bare page: their numbers, their controls, and what axe-core says of them."""
 
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -9,6 +10,7 @@ from explorables import EXAMPLES, Numbers
 from playwright.sync_api import Locator, Page
 
 from course_lib import recall
+from course_lib.explore import base
 
 every_figure = pytest.mark.parametrize("name", EXAMPLES)
 every_figure_with_sliders = pytest.mark.parametrize(
@@ -387,3 +389,43 @@ def test_exchanged_colours_give_one_answer_until_positions_are_turned_up(page: P
     figure.get_by_role("button", name="Exchange the two colours").click()
     back = assert_numbers_agree(figure, "recent_colour")
     assert np.abs(np.subtract(back["probabilities"], with_positions["probabilities"])).max() > 0.01
+
+
+@pytest.mark.parametrize(("name", "rows"), [("query_row", 8), ("heads", 5), ("mask_editor", 8)])
+def test_a_heat_map_has_its_numbers_in_a_table_as_well(page: Page, name: str, rows: int) -> None:
+    figure = put(page, name)
+    for summary in figure.locator("summary").all():
+        summary.click()
+    tables = figure.locator("table:visible")
+    assert max(table.locator("tbody tr").count() for table in tables.all()) >= rows
+    weights = figure.evaluate("(figure) => figure.numbers.weights ?? figure.numbers.fullWeights")
+    for weight in weights[-1]:
+        assert f"{weight:.2f}" in tables.last.inner_text() or f"{weight:.3f}" in tables.last.inner_text()
+
+
+@every_figure
+def test_on_paper_the_figure_stands_dark_on_white_without_its_controls(page: Page, name: str) -> None:
+    figure = put(page, name, background="#111")
+    page.emulate_media(media="print")
+    assert not figure.locator(".explorable-controls").is_visible()
+    assert figure.locator("svg:visible, table:visible").count() > 0
+    colours = figure.evaluate(
+        "(node) => [getComputedStyle(node).color, getComputedStyle(node).backgroundColor]"
+    )
+    assert colours == ["rgb(26, 26, 26)", "rgb(255, 255, 255)"]
+
+
+def test_the_browser_knows_every_property_and_value_of_the_style_sheet(page: Page) -> None:
+    page.set_content(f"<title>style</title><style>{base.source('base.css')}</style>")
+    kept = page.evaluate(
+        """() => {
+          const texts = (rules) => [...rules].flatMap((rule) =>
+            rule.style ? [[rule.selectorText, rule.style.cssText]] : texts(rule.cssRules));
+          return texts(document.styleSheets[0].cssRules);
+        }"""
+    )
+    written = re.findall(r"^ *(figure[^{}@]*)\{([^{}]*)\}", base.source("base.css"), flags=re.MULTILINE)
+    assert len(kept) == len(written) > 30
+    for (selector, text), (_, source) in zip(kept, written, strict=True):
+        for name in re.findall(r"([a-z-]+):", source):
+            assert name.split("-")[0] in text, (selector, name)  # a border may be said side by side
