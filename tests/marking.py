@@ -54,6 +54,10 @@ class Course:
         """The solution notebook."""
         return nbformat.read(self.folder / "solutions" / self.assignment / f"{self.assignment}.ipynb", 4)
 
+    def write_source(self, notebook: NotebookNode) -> None:
+        """Put another solution notebook in the place of this one."""
+        nbformat.write(notebook, self.folder / "solutions" / self.assignment / f"{self.assignment}.ipynb")
+
     def release(self) -> NotebookNode:
         """The notebook that students receive."""
         return nbformat.read(self.folder / "exercises" / self.assignment / f"{self.assignment}.ipynb", 4)
