@@ -60,12 +60,21 @@ def prepare(root):
 
 def fingerprint(root):
     """What .venv is built from, as a hash: the pinned versions and the project's own declaration."""
-    import tomllib
-
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    project = _declared(root)
     parts = [(root / "constraints.txt").read_text(encoding="utf-8")]
     parts += [repr(project.get(table)) for table in ("build-system", "project")]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _declared(root):
+    import tomllib
+
+    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def _has_tests(root):
+    """Whether the project declares what its tests need; what students receive does not."""
+    return "test" in _declared(root)["project"].get("optional-dependencies", {})
 
 
 def python_of(venv):
@@ -107,15 +116,18 @@ def _install(root, venv, patient):
     Returns None when all went well, else the last line that pip said without it being shown.
 
     The pins are installed as they stand, so that pip has nothing to search for; the last step adds only what
-    the CUDA build of torch brings along. The project is editable and built by the pinned setuptools, so that
-    a complete .venv needs no network. `patient` is for the first build: it shows pip's progress and retries.
+    the CUDA build of torch brings along. In what students receive, which declares no tests, it adds all, and
+    nothing but what the course itself needs. The project is editable and built by the pinned setuptools, so
+    that a complete .venv needs no network. `patient` is for the first build: it shows pip's progress and
+    retries.
     """
     pip = [python_of(venv), "-m", "pip", "install", "--disable-pip-version-check"]
     how = [] if patient else ["--quiet", "--retries", "1", "--timeout", "15"]
+    pinned = ["-c", "constraints.txt"]
     steps = (
-        ["-c", "constraints.txt", "pip", "setuptools"],
-        ["--no-deps", "-r", "constraints.txt"],
-        ["-c", "constraints.txt", "--no-build-isolation", "-e", ".[test]"],
+        [*pinned, "pip", "setuptools"],
+        *([["--no-deps", "-r", "constraints.txt"]] if _has_tests(root) else []),
+        [*pinned, "--no-build-isolation", "-e", ".[test]" if _has_tests(root) else "."],
     )
     for what in steps:
         command, shown = [*pip, *how, *what], None if patient else subprocess.PIPE

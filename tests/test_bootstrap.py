@@ -105,6 +105,21 @@ def test_what_pip_says_last_is_the_reason_of_a_failure(project, monkeypatch, cap
     assert ("the reason" in capfd.readouterr().err) is patient
 
 
+@pytest.mark.parametrize(
+    ("extras", "installed"),
+    [("", ["."]), ("[project.optional-dependencies]\ntest = []\n", ["constraints.txt", ".[test]"])],
+)
+def test_students_who_receive_no_tests_install_nothing_for_them(project, monkeypatch, extras, installed):
+    """Written to a file by a stand-in for pip: what it was asked for last, after pip itself."""
+    pip = project / "pip.py"
+    pip.write_text("import sys; print(sys.argv[-1], file=open('asked.txt', 'a'))", encoding="utf-8")
+    (project / "pyproject.toml").write_text(PYPROJECT + extras, encoding="utf-8")
+    monkeypatch.setattr(bootstrap, "python_of", lambda venv: sys.executable)
+    monkeypatch.setenv("PYTHONPATH", str(project))
+    assert bootstrap._install(project, project / ".venv", patient=False) is None
+    assert (project / "asked.txt").read_text(encoding="utf-8").split() == ["setuptools", *installed]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="the scripts of Windows are programs, which pip writes anew")
 def test_scripts_of_a_moved_folder_start_their_own_interpreter_again(project, pip, tmp_path_factory):
     bootstrap.main(project)

@@ -35,8 +35,14 @@ def run(args: argparse.Namespace) -> int:
     """Mark the notebook, or the class."""
     if args.what.endswith(".ipynb"):
         return mark_file(args)
-    from . import mark_class
+    try:
+        from . import mark_class
+    except ImportError:
+        from course_lib.errors import CourseError
 
+        raise CourseError(
+            f"{args.what}: expected a notebook (.ipynb); marking a class needs the whole course"
+        ) from None
     return mark_class.run(args)
 
 
