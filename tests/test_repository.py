@@ -21,7 +21,7 @@ from course_lib.command import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"pytorch": "torch"}
-IMPORT_NAMES = {"zmq": "pyzmq", "PIL": "pillow"}
+IMPORT_NAMES = {"zmq": "pyzmq", "PIL": "pillow", "yaml": "pyyaml"}
 TOP_LEVEL = {
     *(".ci", ".gitattributes", ".github", ".gitignore", ".pre-commit-config.yaml"),
     *("CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "constraints.txt", "environment.yml"),

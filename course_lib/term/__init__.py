@@ -1,4 +1,5 @@
 """What an instructor does around the marking: hand out, collect, and give marks back.
 
-- `bundle`, `student_files`: what students receive
+- `bundle`, `student_files`, `imports`: what students receive
+- `collect`, `archives`, `platforms`, `roster`: what a class handed in elsewhere
 """
