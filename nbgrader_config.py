@@ -65,3 +65,7 @@ c.GenerateFeedback.preprocessors = [
     "course_lib.grading.plugins.HideTests",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
+
+# What lateness costs: nothing, until `c.LatePolicy.per_day = 0.1` or the like stands here. The due date is in
+# the gradebook: nbgrader db assignment add 01_soft_lookup --duedate="2026-03-01 23:59 UTC"
+c.AssignLatePenalties.plugin_class = "course_lib.term.late.LatePolicy"

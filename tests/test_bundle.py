@@ -31,7 +31,7 @@ def files():
 def received(files, tmp_path_factory):
     """The archive, unpacked as a student would."""
     place = tmp_path_factory.mktemp("student")
-    bundle.write_zip(files, place / "bundle.zip")
+    bundle.write_archive(files, place / "bundle.zip")
     with zipfile.ZipFile(place / "bundle.zip") as archive:
         archive.extractall(place)
     return place / bundle.NAME
@@ -80,9 +80,9 @@ def texts(files):
 
 
 def test_the_archive_has_the_same_bytes_whenever_and_wherever_it_is_made(files, tmp_path, monkeypatch):
-    bundle.write_zip(files, tmp_path / "a.zip")
+    bundle.write_archive(files, tmp_path / "a.zip")
     monkeypatch.setenv("TZ", "Pacific/Auckland")
-    bundle.write_zip(bundle.contents(ROOT), tmp_path / "b.zip")
+    bundle.write_archive(bundle.contents(ROOT), tmp_path / "b.zip")
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
 
 

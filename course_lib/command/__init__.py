@@ -13,7 +13,18 @@ from collections.abc import Sequence
 
 from course_lib.errors import CourseError
 
-COMMANDS = ("lab", "mark", "update", "bundle", "collect", "normalise", "release", "references", "benchmark")
+COMMANDS = (
+    "lab",
+    "mark",
+    "update",
+    "bundle",
+    "collect",
+    "export",
+    "normalise",
+    "release",
+    "references",
+    "benchmark",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

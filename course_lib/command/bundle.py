@@ -27,6 +27,6 @@ def run(args: argparse.Namespace) -> int:
     files, place = bundle.contents(project_root()), Path(args.to)
     folder, archive = place / bundle.NAME, place / f"{bundle.NAME}.zip"
     bundle.write_folder(files, folder)
-    bundle.write_zip(files, archive)
+    bundle.write_archive(files, archive)
     print(f"{len(files)} files for students, no solution among them: {folder}/ and {archive}")
     return 0

@@ -2,4 +2,7 @@
 
 - `bundle`, `student_files`, `imports`: what students receive
 - `collect`, `archives`, `platforms`, `roster`: what a class handed in elsewhere
+- `marks`, `tables`, `feedback`: marks and feedback, as others take them
+- `late`: what lateness costs
+- `packing`: archives that are the same each time
 """

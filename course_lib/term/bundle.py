@@ -7,7 +7,6 @@ and the commands of those who teach or maintain the course. The same course give
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -16,6 +15,7 @@ from course_lib.errors import CourseError
 
 from . import student_files
 from .imports import PACKAGE, modules, reachable
+from .packing import write_zip
 
 NAME = "one-layer-of-attention"
 MANIFEST = "MANIFEST.txt"
@@ -24,7 +24,6 @@ CLASS = "course_lib.command.mark_class"  # marking a class, which `course mark` 
 COPIED = ("LICENSE", "constraints.txt", "environment.yml", ".gitattributes")
 DATA = (".css", ".js", ".json", ".mplstyle", ".typed")
 SECRET = ("BEGIN SOLUTION", "BEGIN HIDDEN TESTS", "BEGIN MARK SCHEME")
-EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first moment that a ZIP archive can name
 
 
 def contents(root: Path) -> dict[str, bytes]:
@@ -56,13 +55,9 @@ def library(root: Path) -> list[Path]:
     ]
 
 
-def write_zip(files: Mapping[str, bytes], path: Path) -> None:
-    """An archive with one folder in it. Nothing of this machine goes in: no time, owner or compressor."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in files.items():
-            entry = zipfile.ZipInfo(f"{NAME}/{name}", EARLIEST)
-            entry.create_system, entry.external_attr = 3, 0o100644 << 16
-            archive.writestr(entry, data)
+def write_archive(files: Mapping[str, bytes], path: Path) -> None:
+    """An archive with one folder in it."""
+    write_zip({f"{NAME}/{name}": data for name, data in files.items()}, path)
 
 
 def write_folder(files: Mapping[str, bytes], folder: Path) -> None:

@@ -1,0 +1,106 @@
+"""What the gradebook says about a class, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from course_lib.errors import CourseError
+
+
+@dataclass(frozen=True)
+class Question:
+    """One test cell, or one answer that a person marks (by_hand): what it gave. waits: for that person."""
+
+    function: str
+    cell: str
+    points: float
+    max_points: float
+    by_hand: bool
+    waits: bool
+
+
+@dataclass(frozen=True)
+class Marks:
+    """One student's marks for one assignment; points are after the penalty for lateness."""
+
+    student: str
+    assignment: str
+    points: float
+    max_points: float
+    penalty: float
+    seconds_late: float
+    handed_in: datetime | None
+    questions: tuple[Question, ...]
+    comments: tuple[tuple[str, str], ...]
+
+    @property
+    def waits(self) -> bool:
+        """Whether a person has yet to mark something."""
+        return any(question.waits for question in self.questions)
+
+
+def read_marks(root: Path, assignments: Sequence[str] = ()) -> list[Marks]:
+    """The marks of everybody who was marked, by assignment and student; of all assignments if none is named.
+
+    Raises: CourseError where there is no gradebook, or an assignment is not in it.
+    """
+    from nbgrader.api import Gradebook
+    from nbgrader.coursedir import CourseDirectory
+    from traitlets.config import Config, PyFileConfigLoader
+
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    course = CourseDirectory(config=Config(config))
+    course.root = str(root)
+    if (
+        course.db_url.startswith("sqlite:///")
+        and not Path(course.db_url.removeprefix("sqlite:///")).is_file()
+    ):
+        raise CourseError("there is no gradebook yet; mark first: course mark ASSIGNMENT")
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        known = {assignment.name: assignment for assignment in gradebook.assignments}
+        unknown = [name for name in assignments if name not in known]
+        if unknown:
+            raise CourseError(
+                f"{', '.join(unknown)}: not in the gradebook; there are {', '.join(sorted(known))}"
+            )
+        chosen = [known[name] for name in sorted(assignments or known)]
+        found = [_marks(each) for assignment in chosen for each in assignment.submissions]
+    return sorted(found, key=lambda marks: (marks.assignment, marks.student))
+
+
+def _marks(submission: Any) -> Marks:
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    comments = [comment for notebook in submission.notebooks for comment in notebook.comments]
+    penalty = sum(notebook.late_submission_penalty or 0.0 for notebook in submission.notebooks)
+    return Marks(
+        student=submission.student.id,
+        assignment=submission.assignment.name,
+        points=max(0.0, submission.score - penalty),  # nbgrader keeps the penalty apart
+        max_points=submission.max_score,
+        penalty=penalty,
+        seconds_late=submission.total_seconds_late,
+        handed_in=submission.timestamp,
+        questions=tuple(sorted(map(_question, grades), key=lambda question: question.cell)),
+        comments=tuple(
+            sorted((each.name, each.comment) for each in comments if _says_something(each.comment))
+        ),
+    )
+
+
+def _question(grade: Any) -> Question:
+    return Question(
+        function=grade.name.partition("-")[0],
+        cell=grade.name,
+        points=grade.score,
+        max_points=grade.max_score,
+        by_hand=grade.cell_type != "code",
+        waits=bool(grade.needs_manual_grade),
+    )
+
+
+def _says_something(comment: str | None) -> bool:
+    return bool(comment) and comment != "No response."
