@@ -82,7 +82,7 @@ def _marks(submission: Any) -> Marks:
         points=max(0.0, submission.score - penalty),  # nbgrader keeps the penalty apart
         max_points=submission.max_score,
         penalty=penalty,
-        seconds_late=submission.total_seconds_late,
+        seconds_late=float(submission.total_seconds_late),
         handed_in=submission.timestamp,
         questions=tuple(sorted(map(_question, grades), key=lambda question: question.cell)),
         comments=tuple(

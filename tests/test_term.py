@@ -1,0 +1,127 @@
+"""A short term, as the instructor guide goes through it: its commands work, one after another."""
+
+import csv
+import io
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import zipfile
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from commands import nbgrader
+from course_lib.command import main
+from course_lib.grading import sandbox
+from marking import Course, answered, answers_of
+
+ROOT = Path(__file__).resolve().parents[1]
+GUIDE = (ROOT / "docs/instructor_guide.md").read_text(encoding="utf-8")
+NAME = "01_soft_lookup"
+# On time, half a day late, half a day late with two days more, and not on the roster.
+WORKSHEET = """Identifier,Full name,ID number,Email address,Last modified (submission)
+Participant 1,Ann Lee,s1,ann@x,"Sunday, 1 March 2026, 8:00 AM"
+Participant 2,Zoë Żak,s2,zoe@x,"Monday, 2 March 2026, 1:00 PM"
+Participant 3,Sam O’Neil,s17,sam@x,"Monday, 2 March 2026, 1:00 PM"
+"""
+
+
+def commands():
+    """The commands of the guide, in order: indented lines that begin with a program of ours."""
+    return re.findall(r"^    ((?:course|nbgrader) .*)$", GUIDE, flags=re.MULTILINE)
+
+
+def settings():
+    """The lines of configuration that the guide shows."""
+    return "".join(f"{line}\n" for line in re.findall(r"^    (c\.LatePolicy.*)$", GUIDE, flags=re.MULTILINE))
+
+
+def run(folder, command):
+    """Run a command of the guide in a course's folder. Returns: its status, and what it said."""
+    program, *words = shlex.split(command)
+    if program == "nbgrader":
+        done = nbgrader(folder, words)
+        return done.returncode, done.stdout + done.stderr
+    if words[0] == "mark":  # with kernels and processes of its own, and the course_lib that is installed
+        words += ["--unsandboxed"] if sandbox.missing() is not None else []
+        code = [sys.executable, "-P", "-m", "course_lib.command", *words]
+        done = subprocess.run(code, cwd=folder, capture_output=True, encoding="utf-8", timeout=600)
+        return done.returncode, done.stdout + done.stderr
+    said = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
+        patch.chdir(folder)
+        return main(words), said.getvalue()
+
+
+def rows(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def term(tmp_path_factory):
+    """The course after all commands of the guide; what each of them said."""
+    folder = tmp_path_factory.mktemp("term") / "course"
+    config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8") + settings()
+    course = Course.make(folder, NAME, config=config)
+    for each in ("notebooks", "exercises", "course_lib"):  # what a bundle is made of
+        shutil.copytree(
+            ROOT / each, folder / each, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    for each in ("LICENSE", "constraints.txt", "environment.yml", ".gitattributes", ".gitignore", "Makefile"):
+        shutil.copy(ROOT / each, folder)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    (folder / "class.csv").write_text(WORKSHEET, encoding="utf-8")
+    right = nbformat.writes(answered(course.release(), answers_of(course.source())))
+    with zipfile.ZipFile(folder / "submissions.zip", "w") as archive:
+        for name in ("Ann Lee_1", "Zoë Żak_2", "Sam O’Neil_3"):
+            archive.writestr(f"{name}_assignsubmission_file/{NAME}.ipynb", right)
+    return course, {command: run(folder, command) for command in commands()}
+
+
+def test_every_command_of_the_guide_works(term):
+    _, said = term
+    assert len(said) > 8
+    failed = {command: words for command, (status, words) in said.items() if status}
+    # With one assignment in the gradebook there is none to leave out.
+    last = failed.pop("course export term --roster class.csv --drop-lowest 1")
+    assert "drop: expected a number from 0 to 0, got 1" in last
+    assert failed == {}
+
+
+def test_lateness_costs_what_the_guide_sets_and_extra_time_is_honoured(term):
+    course, _ = term
+    most = course.max_score()
+    marks = {
+        row["ID number"]: float(row["Grade"]) for row in rows(course.folder / f"exports/moodle_{NAME}.csv")
+    }
+    assert marks == {"s1": most, "s2": pytest.approx(0.9 * most, abs=0.01), "s17": most}
+
+
+def test_comments_and_feedback_are_there_for_everybody(term):
+    course, _ = term
+    table = rows(course.folder / f"exports/moodle_{NAME}.csv")
+    assert all("softmax" in row["Feedback comments"] for row in table)
+    with zipfile.ZipFile(course.folder / f"exports/feedback-moodle_{NAME}.zip") as archive:
+        assert sorted(archive.namelist()) == sorted(
+            f"{name}_assignsubmission_file/{NAME}.html" for name in ("Ann Lee_1", "Zoë Żak_2", "Sam O’Neil_3")
+        )
+        assert all(b"softmax" in archive.read(name) for name in archive.namelist())
+
+
+def test_marks_per_question_add_up_to_the_marks(term):
+    course, _ = term
+    table = rows(course.folder / "exports/questions.csv")
+    for student in ("s1", "s2", "s17"):
+        assert sum(float(row["points"]) for row in table if row["student"] == student) == course.max_score()
+    assert {row["seconds_late"] for row in table if row["student"] == "s1"} == {"0.0"}
+
+
+def test_the_bundle_that_it_makes_has_no_solution(term):
+    course, _ = term
+    with zipfile.ZipFile(course.folder / "dist/one-layer-of-attention.zip") as archive:
+        assert not [name for name in archive.namelist() if "solutions" in name]
