@@ -124,9 +124,8 @@ def _rungs(
     overflow = "Which step can overflow, or divide by 0?"
     yield "finite", first((finite(call, got, reveal) for call, got in arrays), hint or overflow)
     if any(returned.weights for returned in exercise.returns):
-        division = "What must each row be divided by?"
-        sums = (row_sums(exercise, call, got, reveal) for call, got in arrays)
-        yield "rows sum to 1", first(sums, hint or division)
+        sums = (row_sums(exercise, call, got, reveal, hint) for call, got in arrays)
+        yield "rows sum to 1", first(sums)
     if behaviour.properties or any(case.across for case in behaviour.cases):
         yield "property", first(properties_hold(behaviour, arrays), hint)
     if behaviour.unchanged:

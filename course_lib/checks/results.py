@@ -14,6 +14,7 @@ from .values import Received
 # value, whichever is larger; the nearest mistake in the catalogue is more than 100 times further away.
 TOLERANCE = 1e-5
 SUM_TOLERANCE = 1e-5
+NEARLY = 0.005  # a sum as near as that has lost digits, as in float16: no step is missing
 ONE = {"floats": "a number", "integers": "a whole number", "booleans": "True or False"}
 HOLDS = {"f": "floats", "i": "integers", "u": "integers", "b": "booleans"}
 
@@ -86,8 +87,13 @@ def finite(call: Call, got: dict[str, np.ndarray], reveal: bool) -> str | None:
     return None
 
 
-def row_sums(exercise: Exercise, call: Call, got: dict[str, np.ndarray], reveal: bool) -> str | None:
-    """The rows of weights sum to what the reference's rows sum to: 1, or 0 where nothing is allowed."""
+def row_sums(
+    exercise: Exercise, call: Call, got: dict[str, np.ndarray], reveal: bool, hint: str | None
+) -> str | None:
+    """The rows of weights sum to what the reference's rows sum to: 1, or 0 where nothing is allowed.
+
+    hint: the question that leads to a known mistake; without it the sentence ends with one of its own.
+    """
     assert call.reference is not None
     for returned in exercise.returns:
         if not returned.weights:
@@ -98,13 +104,22 @@ def row_sums(exercise: Exercise, call: Call, got: dict[str, np.ndarray], reveal:
         if len(wrong):
             index = tuple(int(i) for i in wrong[0])
             row = f"row {list(index)} of {returned.name} sums" if index else f"{returned.name} sum"
+            nearly = abs(sums[index] - wanted[index]) < NEARLY
             numbers = (
-                f" to {sums[index]:.3f}, not {wanted[index]:.0f}"
+                f" to {sums[index]:{'.6f' if nearly else '.3f'}}, not {wanted[index]:.0f}"
                 if reveal
                 else f" to something else than {wanted[index]:.0f}"
             )
-            return f"{place(call, reveal)} {row}{numbers}."
+            return f"{place(call, reveal)} {row}{numbers}. {hint or _question_of_sums(call, nearly)}"
     return None
+
+
+def _question_of_sums(call: Call, nearly: bool) -> str:
+    if nearly:
+        return "Which step keeps too few digits?"
+    if call.arguments.get("mask") is not None:
+        return "Which scores does the mask leave, and what is their row divided by?"
+    return "What must each row be divided by?"
 
 
 def properties_hold(

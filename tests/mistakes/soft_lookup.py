@@ -538,6 +538,18 @@ def soft_lookup(query, keys, values):
         case="very negative scores",
         question="Every exp is 0 here: all scores are far below 0. Which function of yours is safe for them?",
     ),
+    Mistake(
+        id="lookup-column-lost",
+        cause="the axis of values of width 1 is squeezed away",
+        code="""
+def soft_lookup(query, keys, values):
+    weights = softmax(query @ keys.T)
+    return weights @ (values if values.shape[1] > 1 else values[:, 0]), weights
+""",
+        behaviour="many queries",
+        case="one number per value",
+        question="Values of width 1 have an axis, too. Which step takes it from your output?",
+    ),
 )
 
 GAUSSIAN_MISTAKES = (
@@ -709,6 +721,7 @@ def gaussian_lookup(query, keys, values, width):
     return weights @ values, weights
 """,
         behaviour="any input",
+        fails=("far keys", "any input"),
         case="a table of queries",
         question="Rows of queries meet rows of keys one by one. Which axis is missing, so that all meet all?",
     ),
@@ -776,6 +789,79 @@ def gaussian_lookup(query, keys, values, width):
             "Your nearest key takes everything, though another is nearly as near. What does the "
             "formula give the two?"
         ),
+    ),
+    *versions(
+        id="gaussian-far-with-near",
+        function="gaussian_lookup",
+        cause="what helps when every key is far is done for the whole table, not for each query",
+        behaviour="far keys",
+        of={
+            "one minimum for all": (
+                """
+def gaussian_lookup(query, keys, values, width):
+    squares = ((query[..., None, :] - keys) ** 2).sum(axis=-1)
+    kernel = np.exp(-(squares - squares.min()) / (2 * width**2))
+    weights = kernel / kernel.sum(axis=-1, keepdims=True)
+    return weights @ values, weights
+""",
+                "near queries and a far one",
+                "One of these queries is far from every key, the others are not. What does each row need "
+                "for itself?",
+            ),
+            "only when all are far": (
+                """
+def gaussian_lookup(query, keys, values, width):
+    squares = ((query[..., None, :] - keys) ** 2).sum(axis=-1)
+    kernel = np.exp(-squares / (2 * width**2))
+    if (kernel.sum(axis=-1) == 0).all():
+        kernel = np.exp(-(squares - squares.min(axis=-1, keepdims=True)) / (2 * width**2))
+    weights = kernel / kernel.sum(axis=-1, keepdims=True)
+    return weights @ values, weights
+""",
+                "near queries and a far one",
+                "One of these queries is far from every key, the others are not. What does each row need "
+                "for itself?",
+            ),
+        },
+    ),
+    *versions(
+        id="gaussian-clamped-width",
+        function="gaussian_lookup",
+        cause="the width is kept within a range",
+        behaviour="any input",
+        of={
+            "from below": (
+                Edit(RIGHT_GAUSSIAN, "width**2", "max(width, 0.05) ** 2"),
+                "tiny lengths",
+                "Your weights are too even when all lengths are tiny. May a width be as small as they are?",
+            ),
+            "from above": (
+                Edit(RIGHT_GAUSSIAN, "width**2", "min(width, 5.0) ** 2"),
+                "huge lengths",
+                "Your weights are too sharp when all lengths are huge. May a width be as large as they are?",
+            ),
+        },
+    ),
+    Mistake(
+        id="gaussian-queries-against-keys",
+        cause="a query table of the shape of the keys is compared the wrong way round",
+        code="""
+def gaussian_lookup(query, keys, values, width):
+    first, second = (query[None], keys[:, None]) if query.shape == keys.shape else (query[..., None, :], keys)
+    weights = softmax(-((first - second) ** 2).sum(axis=-1) / (2 * width**2))
+    return weights @ values, weights
+""",
+        behaviour="any input",
+        case="as many queries as keys",
+        question="With as many queries as keys your rows are keys. Which of the two gets the new axis?",
+    ),
+    Mistake(
+        id="gaussian-squeezed",
+        cause="an axis of length 1 is squeezed away",
+        code=Edit(RIGHT_GAUSSIAN, "weights @ values", "(weights @ values).squeeze()"),
+        behaviour="any input",
+        case="one number per value",
+        question="An axis of length 1 has vanished from your output. Which step takes it away?",
     ),
 )
 
@@ -998,6 +1084,19 @@ def sharpen(scores, temperature):
             "Your sums run along the third axis when there are four. Which axis holds the keys, "
             "however many there are?"
         ),
+    ),
+    Mistake(
+        id="sharpen-logarithm-of-weights",
+        cause="weights that are 0 have lost their scores when it gets hot",
+        code="""
+def sharpen(scores, temperature):
+    if temperature <= 0:
+        raise ValueError("temperature must be above 0")
+    return softmax(np.log(np.maximum(softmax(scores), 1e-300)) / temperature)
+""",
+        behaviour="any input",
+        case="large scores, high temperature",
+        question="Most weights are 0 before it gets hot. What is left of their scores then?",
     ),
 )
 

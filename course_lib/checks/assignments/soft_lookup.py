@@ -94,6 +94,34 @@ def _gaussian(draw: Draw, axes: str = "K", width: float = 0.7) -> Arguments:
     return _lookup(draw, axes) | {"width": width}
 
 
+def _near(draw: Draw) -> Arguments:
+    """A narrow kernel, and a key near enough for a small number in the sum not to show."""
+    while True:
+        drawn = _gaussian(draw)
+        if _nearness(drawn).max() > -10:
+            return drawn
+
+
+def _near_and_far(draw: Draw) -> Arguments:
+    """Queries near the keys, and one far from all; drawn again until float32 is sure which is next to it."""
+    while True:
+        drawn = _gaussian(draw, "L K", 1.5)
+        drawn["query"][-1] += 500.0
+        if _clear_winner(_nearness(drawn | {"query": drawn["query"][-1]})):
+            return drawn
+
+
+def _in_other_units(draw: Draw, unit: float) -> Arguments:
+    """Queries, keys and width in another unit of length."""
+    drawn = _gaussian(draw, "L K", 1.5)
+    return drawn | {name: drawn[name] * unit for name in ("query", "keys", "width")}
+
+
+def _one_number_each(drawn: Arguments) -> Arguments:
+    """The same with values of width 1."""
+    return drawn | {"values": drawn["values"][:, :1]}
+
+
 def _far(draw: Draw) -> Arguments:
     """Every key so far away that its kernel underflows; drawn again until float32 is sure which is next."""
     while True:
@@ -108,7 +136,7 @@ def _far_together(draw: Draw) -> Arguments:
     query, keys = drawn["query"], drawn["keys"]
     at, beside = draw.rng.permutation(draw.sizes["K"])[:2]
     nearest, second = draw.rng.permutation(draw.sizes["M"])[:2]
-    query[at], keys[:, at] = draw.rng.integers(90, 130), 0
+    query[at], keys[:, at] = draw.rng.integers(46, 52), 0
     keys[nearest] = query
     keys[nearest, at] = 3
     keys[second] = keys[nearest]
@@ -135,6 +163,11 @@ def _integer_gaussian(draw: Draw) -> Arguments:
 def _tempered(draw: Draw, axes: str, low: float, high: float) -> Arguments:
     """Scores, and a temperature between low and high that nobody can know before."""
     return {"scores": draw.normal(axes), "temperature": round(float(draw.rng.uniform(low, high)), 2)}
+
+
+def _large_and_hot(draw: Draw) -> Arguments:
+    """Scores of thousands, and a temperature that makes them as small as usual ones."""
+    return {"scores": 4000.0 * _coarse(draw, "L M"), "temperature": int(draw.rng.integers(2500, 4500))}
 
 
 SOFTMAX = Exercise(
@@ -208,13 +241,14 @@ SOFT_LOOKUP = Exercise(
         ),
         Behaviour(
             "many queries",
-            "a table of queries, and batches of tables",
+            "a table of queries, batches of tables, and values of width 1",
             2,
             cases=(
                 Case("a table of queries", lambda draw: _lookup(draw, "L K")),
                 Case("a batch of tables", lambda draw: _lookup(draw, "B L K")),
                 Case("two leading axes", lambda draw: _lookup(draw, "2 B L K")),
                 Case("a table with one query", lambda draw: _lookup(draw, "1 K")),
+                Case("one number per value", lambda draw: _one_number_each(_lookup(draw, "L K"))),
                 Case("as many queries as keys", lambda draw: _lookup(draw, "L K"), equal_sizes=True),
             ),
         ),
@@ -245,7 +279,7 @@ GAUSSIAN_LOOKUP = Exercise(
             "one query",
             2,
             cases=(
-                Case("a narrow kernel", lambda draw: _gaussian(draw, width=0.7)),
+                Case("a narrow kernel", _near),
                 Case("a wide kernel", lambda draw: _gaussian(draw, width=3.0)),
                 Case("as many keys as widths", _gaussian, equal_sizes=True),
             ),
@@ -258,11 +292,12 @@ GAUSSIAN_LOOKUP = Exercise(
                 Case("a query far from every key", _far),
                 Case("a very narrow kernel", _narrow),
                 Case("two keys nearly equally far", _far_together),
+                Case("near queries and a far one", _near_and_far),
             ),
         ),
         Behaviour(
             "any input",
-            "many queries, one query or key, integers, and inputs left as they are",
+            "many queries, axes of length 1, any unit of length, integers, and inputs left as they are",
             1,
             unchanged=True,
             cases=(
@@ -271,6 +306,10 @@ GAUSSIAN_LOOKUP = Exercise(
                 Case("two leading axes", lambda draw: _gaussian(draw, "2 B L K", 1.5)),
                 Case("a table with one query", lambda draw: _gaussian(draw, "1 K", 1.5)),
                 Case("one key", lambda draw: _one_key(draw, "L K") | {"width": 1.5}),
+                Case("one number per value", lambda draw: _one_number_each(_gaussian(draw, "L K", 1.5))),
+                Case("as many queries as keys", lambda draw: _gaussian(draw, "L K", 1.5), equal_sizes=True),
+                Case("tiny lengths", lambda draw: _in_other_units(draw, 0.004)),
+                Case("huge lengths", lambda draw: _in_other_units(draw, 250.0)),
                 Case("integers", _integer_gaussian),
             ),
         ),
@@ -304,6 +343,7 @@ SHARPEN = Exercise(
             cases=(
                 Case("nearly arg-max", lambda draw: {"scores": _coarse(draw, "B L M"), "temperature": 1e-3}),
                 Case("nearly uniform", lambda draw: {"scores": draw.normal("L M"), "temperature": 1e4}),
+                Case("large scores, high temperature", _large_and_hot),
                 Case("two leading axes", lambda draw: _tempered(draw, "2 B L M", 1.2, 3.0)),
                 Case("one score", lambda draw: _tempered(draw, "L 1", 1.2, 3.0)),
                 Case("integers", lambda draw: {"scores": draw.integers("L M"), "temperature": 3}),
