@@ -16,7 +16,7 @@ from course_lib.command import COMMANDS, main
 from course_lib.errors import CourseError
 from course_lib.grading import catalogue
 from course_lib.term import bundle
-from marking import answers_of, phrases, schemes_of, words_of
+from marking import answered, answers_of, phrases, schemes_of, words_of
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = list(MODULES)
@@ -170,9 +170,13 @@ def test_lab_hands_out_update_brings_up_to_date_and_mark_marks(received):
     assert prepared.stdout.splitlines()[-1] == "started", prepared.stderr
     assert sorted(path.parent.name for path in received.glob("work/*/*.ipynb")) == NAMES
     assert "01_soft_lookup" in course(received, "update", "01_soft_lookup").stdout
-    marked = course(received, "mark", "work/01_soft_lookup/01_soft_lookup.ipynb")
-    assert marked.returncode == 1, marked.stderr
-    assert re.search(r"^ +0 of \d+ points", marked.stdout, flags=re.MULTILINE), marked.stdout
+    work = received / "work" / NAMES[0] / f"{NAMES[0]}.ipynb"
+    done = answered(nbformat.read(work, 4), answers_of(solution(NAMES[0])))
+    nbformat.write(done, work)
+    marked = course(received, "mark", f"work/{NAMES[0]}/{NAMES[0]}.ipynb")
+    assert marked.returncode == 0, marked.stdout + marked.stderr
+    assert re.search(r"^ *(\d+) of \1 points", marked.stdout, flags=re.MULTILINE), marked.stdout
+    assert "only the visible checks" in marked.stdout
 
 
 @pytest.mark.parametrize("words", [("release",), ("bundle", "--to", "x"), ("mark", "01_soft_lookup")])
@@ -194,6 +198,22 @@ def test_its_packages_are_those_that_the_course_needs_and_no_others(files):
     assert theirs["dependencies"] == ours["dependencies"]
     assert theirs["entry-points"] == ours["entry-points"]
     assert "optional-dependencies" not in theirs
+
+
+def test_it_can_be_installed_and_gives_the_command_and_the_kernels_that_mark(received):
+    (received / "metadata").mkdir()
+    code = "import setuptools.build_meta as build; print(build.prepare_metadata_for_build_wheel('metadata'))"
+    done = run(received, "-c", code)
+    assert done.returncode == 0, done.stderr[-2000:]
+    points = next(received.glob("metadata/*.dist-info/entry_points.txt")).read_text(encoding="utf-8")
+    assert "course = course_lib.command:main" in points
+    assert "course-sandbox = course_lib.grading.provisioner:SandboxProvisioner" in points
+
+
+def test_nbgrader_validates_an_exercise_in_it(received):
+    done = run(received, "-m", "nbgrader", "validate", f"exercises/{NAMES[0]}/{NAMES[0]}.ipynb")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "failed" in done.stdout.lower()
 
 
 def test_its_makefile_has_the_targets_that_its_readme_names(files):

@@ -174,6 +174,19 @@ def test_gradescope_is_found_by_its_list_for_every_member_of_a_group_with_times(
     assert report.unmatched == [f"g.zip: assignment_7_export/submission_13/{NAME}.ipynb"]
 
 
+def test_what_ruby_tags_as_its_own_in_gradescopes_list_is_plain_data_and_nothing_is_run(course):
+    time = "!ruby/object:ActiveSupport::TimeWithZone\n    utc: 2026-03-01 22:59:00.5 Z\n    zone: x"
+    tagged = METADATA.replace("2026-03-01 22:59:00.123456789 Z", time)
+    tagged += "  :score: !ruby/object:BigDecimal 18:0.4e1\n"
+    files = {"x/submission_metadata.yml": tagged, f"x/submission_11/{NAME}.ipynb": "one"}
+    assert taken(course, "gradescope", pack(course / "g.zip", files)).done == {"s1": "new"}
+    assert text(course, "s1", "timestamp.txt") == "2026-03-01 22:59:00.500000 UTC"
+    evil = "submission_11: !!python/object/apply:os.system ['touch evil']\n"
+    with pytest.raises(CourseError, match=r"g.zip: submission_metadata.yml cannot be read"):
+        taken(course, "gradescope", pack(course / "g.zip", {"submission_metadata.yml": evil}))
+    assert not (course / "evil").exists()
+
+
 def test_gradescope_without_its_list_is_one_line(course):
     packed = pack(course / "g.zip", {f"assignment_7_export/submission_11/{NAME}.ipynb": "one"})
     with pytest.raises(CourseError, match=r"g.zip: no submission_metadata.yml"):

@@ -15,7 +15,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         description="Writes a ZIP archive, and a folder that can be a git repository: what is in it and not "
         "from an earlier bundle stays.",
     )
-    parser.add_argument("--to", default="dist", metavar="FOLDER", help="where to write both; default: dist")
+    parser.add_argument("--to", metavar="FOLDER", help="where to write both; default: dist, in the course")
     return parser
 
 
@@ -24,7 +24,8 @@ def run(args: argparse.Namespace) -> int:
     from course_lib.project import project_root
     from course_lib.term import bundle
 
-    files, place = bundle.contents(project_root()), Path(args.to)
+    root = project_root()
+    files, place = bundle.contents(root), Path(args.to) if args.to else root / "dist"
     folder, archive = place / bundle.NAME, place / f"{bundle.NAME}.zip"
     bundle.write_folder(files, folder)
     bundle.write_archive(files, archive)

@@ -122,13 +122,22 @@ def _gradescope(member: Member, submissions: dict[str, Any]) -> Entry:
 def _metadata(data: bytes) -> dict[str, Any]:
     import yaml
 
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        """Takes what Ruby tags as its own for plain data."""
+
+    Loader.add_multi_constructor("!", _untagged)
     try:
-        found = yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        found = yaml.load(data, Loader=Loader)
     except (yaml.YAMLError, ValueError) as error:
         raise CourseError(f"{METADATA} cannot be read ({str(error).splitlines()[0]})") from None
     if not isinstance(found, dict) or not all(isinstance(each, dict) for each in found.values()):
         raise CourseError(f"{METADATA} does not list submissions")
     return {str(key): value for key, value in found.items()}
+
+
+def _untagged(loader: Any, tag: str, node: Any) -> Any:
+    construct = {"mapping": loader.construct_mapping, "sequence": loader.construct_sequence}
+    return construct.get(node.id, loader.construct_scalar)(node)
 
 
 def parse_time(told: Any) -> datetime | None:
@@ -141,6 +150,8 @@ def parse_time(told: Any) -> datetime | None:
     >>> parse_time("-") is None
     True
     """
+    if isinstance(told, dict):  # Ruby's time with a zone
+        told = told.get("utc")
     if isinstance(told, datetime):
         return told.replace(tzinfo=told.tzinfo or UTC).astimezone(UTC)  # YAML's times are in UTC
     text = re.sub(r"\s+", " ", str(told or "")).strip()
