@@ -880,6 +880,98 @@ def equivariance_gap(layer, X, permutation):
         case="the usual",
         question="Your function changes its input X",
     ),
+    *versions(
+        id="column-lost",
+        cause="the last axis is taken away where it has length 1",
+        behaviour="any input",
+        of={
+            "project": (
+                """
+def project(X, W_q, W_k, W_v):
+    return tuple(X @ W if W.shape[1] > 1 else X @ W[:, 0] for W in (W_q, W_k, W_v))
+""",
+                "matrices of one column",
+                "A matrix of one column gives you no last axis. Which shape does the signature give then?",
+            ),
+            "self_attention": (
+                """
+def self_attention(X, W_q, W_k, W_v):
+    output, weights = attention(*project(X, W_q, W_k, W_v))
+    return (output[..., 0] if output.shape[-1] == 1 else output), weights
+""",
+                "matrices of one column",
+                "Values of width 1 lose their axis in your output. Which shape does the signature give then?",
+            ),
+        },
+    ),
+    *versions(
+        id="own-softmax-overflows",
+        cause="a softmax of its own overflows",
+        behaviour="any input",
+        of={
+            "self_attention": (
+                """
+def self_attention(X, W_q, W_k, W_v):
+    Q, K, V = X @ W_q, X @ W_k, X @ W_v
+    exponentials = np.exp(Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1]))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+""",
+                "long rows",
+                "Your `exp` of a large score is infinite. Which of your functions takes any scores?",
+            ),
+            "cross_attention": (
+                """
+def cross_attention(X, Y, W_q, W_k, W_v):
+    exponentials = np.exp((X @ W_q) @ np.swapaxes(Y @ W_k, -1, -2) / np.sqrt(W_k.shape[1]))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    return weights @ (Y @ W_v), weights
+""",
+                "long rows",
+                "Your `exp` of a large score is infinite. Which of your functions takes any scores?",
+            ),
+        },
+    ),
+    *versions(
+        id="equivariance-small-gap-is-none",
+        cause="a small gap is taken for none",
+        behaviour="any input",
+        of={
+            "below a limit": (
+                """
+def equivariance_gap(layer, X, permutation):
+    gap = np.abs(layer(X[..., permutation, :]) - layer(X)[..., permutation, :]).max()
+    return float(gap) if gap > 1e-3 else 0.0
+""",
+                "a small gap",
+                "Your gap is 0 where the two differ a little. Does a small gap count?",
+            ),
+            "by allclose": (
+                """
+def equivariance_gap(layer, X, permutation):
+    first, second = layer(X[..., permutation, :]), layer(X)[..., permutation, :]
+    return 0.0 if np.allclose(first, second) else float(np.abs(first - second).max())
+""",
+                "a gap beside large numbers",
+                "Your gap is 0 where the two differ a little. Does a small gap count?",
+            ),
+        },
+    ),
+    Mistake(
+        id="equivariance-permutes-in-place-and-back",
+        cause="the rows of X are permuted in place, and back later: what a layer returned may be X itself",
+        code="""
+def equivariance_gap(layer, X, permutation):
+    output = layer(X)
+    X[...] = X[..., permutation, :]
+    gap = float(np.abs(layer(X) - output[..., permutation, :]).max())
+    X[...] = X[..., np.argsort(permutation), :]
+    return gap
+""",
+        behaviour="any input",
+        case="a layer that returns its input",
+        question="This layer returns the very array that it gets. Which of your steps writes into that?",
+    ),
 )
 
 RIGHT = (

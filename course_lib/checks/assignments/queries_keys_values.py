@@ -53,6 +53,30 @@ def _sequence(draw: Draw, axes: str = "L D") -> Arguments:
     return {"X": draw.normal(axes)} | _matrices(draw)
 
 
+def _wide_values(draw: Draw) -> Arguments:
+    """Values wider than keys."""
+    narrow, wide = sorted((draw.sizes["K"], draw.sizes["V"]))
+    drawn = {"X": draw.normal("L D"), "W_q": draw.normal(f"D {narrow}"), "W_k": draw.normal(f"D {narrow}")}
+    return drawn | {"W_v": draw.normal(f"D {wide}")}
+
+
+def _one_column(drawn: Arguments) -> Arguments:
+    """The same with matrices of one column."""
+    return drawn | {name: drawn[name][:, :1] for name in ("W_q", "W_k", "W_v")}
+
+
+def _large_scores(draw: Draw, build: Callable[[Draw], Arguments]) -> Arguments:
+    """Rows so long that `exp` of a score overflows; drawn again until float32 has no doubt which key wins."""
+    while True:
+        drawn = build(draw)
+        for name in {"X", "Y"} & drawn.keys():
+            drawn[name] *= 60.0
+        Q, K = drawn["X"] @ drawn["W_q"], drawn.get("Y", drawn["X"]) @ drawn["W_k"]
+        second, first = np.sort(Q @ K.T / np.sqrt(Q.shape[-1]))[:, -2:].T
+        if (first - second).min() > 60 and 1500 < first.max() < 60_000:
+            return drawn
+
+
 def _one_hot(draw: Draw, name: str = "X", rows: str = "L") -> Arguments:
     """Whole numbers, as in a table of features: rows in which one entry is 1."""
     chosen = draw.rng.integers(0, draw.sizes["D"], draw.shape(rows))
@@ -82,6 +106,11 @@ def _table(draw: Draw, before: str = "", queries: str = "L", keys: str = "M") ->
     return queries_and_keys(draw, before, queries, keys) | {"V": draw.normal(f"{before} {keys} V", 3.0)}
 
 
+def _one_number_each(draw: Draw) -> Arguments:
+    drawn = _table(draw)
+    return drawn | {"V": drawn["V"][:, :1]}
+
+
 def _permutation(draw: Draw, length: int) -> np.ndarray:
     """A permutation that is not its own inverse: a swap would hide which of the two was used."""
     while True:
@@ -99,6 +128,7 @@ def _layer(draw: Draw, name: str, rows: int) -> Entry:
         "running_sum_layer": dict,
         "pooling_layer": dict,
         "previous_row_layer": dict,
+        "identity_layer": dict,
     }
     return Entry(name, arrays[name]())
 
@@ -134,6 +164,23 @@ def _same_order(draw: Draw) -> Arguments:
     return drawn | {"permutation": np.arange(len(drawn["permutation"]))}
 
 
+def _small_gap(draw: Draw) -> Arguments:
+    """Numbers so small that the largest difference is far below 0.001."""
+    drawn = _permuted(draw, "running_sum_layer")
+    return drawn | {"X": drawn["X"] * 2e-4 / len(drawn["X"])}
+
+
+def _gap_beside_large_numbers(draw: Draw) -> Arguments:
+    """Outputs of 100,000 and more, and gaps of a few; all is whole, so that float32 holds it exactly."""
+    while True:
+        drawn = _permuted(draw, "positional_layer")
+        order, rows = drawn["permutation"], f"{len(drawn['permutation'])} D"
+        W, positions = (draw.integers(axes, 0, 2).astype(float) for axes in ("D V", rows))
+        if ((positions - positions[order]) @ W).any():
+            layer = Entry("positional_layer", {"W": W, "positions": positions})
+            return drawn | {"layer": layer, "X": 100_000.0 + draw.integers(rows, 0, 3)}
+
+
 def _integer_rows(draw: Draw) -> Arguments:
     drawn = _permuted(draw, "positional_layer")
     return drawn | {"X": draw.integers(f"{len(drawn['permutation'])} D")}
@@ -144,6 +191,7 @@ ANY_SEQUENCE = (
     Case("a batch of one", lambda draw: _sequence(draw, "1 L D")),
     Case("two axes in front", lambda draw: _sequence(draw, "2 B L D")),
     Case("one row", lambda draw: _sequence(draw, "1 D")),
+    Case("matrices of one column", lambda draw: _one_column(_sequence(draw))),
     Case("integers", lambda draw: _one_hot(draw) | _matrices(draw)),
 )
 
@@ -160,11 +208,12 @@ PROJECT = Exercise(
             cases=(
                 Case("a sequence", _sequence),
                 Case("as many rows as columns", _sequence, equal_sizes=True),
+                Case("values wider than keys", _wide_values),
             ),
         ),
         Behaviour(
             "any input",
-            "batches, one row, integers, and inputs left as they are",
+            "batches, axes of length 1, integers, and inputs left as they are",
             1,
             unchanged=True,
             cases=ANY_SEQUENCE,
@@ -193,7 +242,7 @@ ATTENTION = Exercise(
         ),
         Behaviour(
             "batches",
-            "batches, one query, one key",
+            "batches, axes of length 1",
             2,
             cases=(
                 Case("a batch", lambda draw: _table(draw, "B")),
@@ -202,6 +251,7 @@ ATTENTION = Exercise(
                 Case("a batch with all sizes equal", lambda draw: _table(draw, "B"), equal_sizes=True),
                 Case("one query", lambda draw: _table(draw, queries="1")),
                 Case("one key", lambda draw: _table(draw, keys="1")),
+                Case("one number per value", _one_number_each),
             ),
         ),
         Behaviour(
@@ -240,10 +290,10 @@ SELF_ATTENTION = Exercise(
         ),
         Behaviour(
             "any input",
-            "batches, one row, integers, and inputs left as they are",
+            "batches, axes of length 1, long rows, integers, and inputs left as they are",
             1,
             unchanged=True,
-            cases=ANY_SEQUENCE,
+            cases=(*ANY_SEQUENCE, Case("long rows", lambda draw: _large_scores(draw, _sequence))),
         ),
     ),
 )
@@ -267,7 +317,7 @@ CROSS_ATTENTION = Exercise(
         ),
         Behaviour(
             "any input",
-            "batches, one row, integers, and inputs left as they are",
+            "batches, axes of length 1, long rows, integers, and inputs left as they are",
             2,
             unchanged=True,
             cases=(
@@ -276,6 +326,8 @@ CROSS_ATTENTION = Exercise(
                 Case("two axes in front", lambda draw: _two_sequences(draw, "2 B L D", "2 B M D")),
                 Case("one row in X", lambda draw: _two_sequences(draw, "1 D")),
                 Case("one row in Y", lambda draw: _two_sequences(draw, Y="1 D")),
+                Case("matrices of one column", lambda draw: _one_column(_two_sequences(draw))),
+                Case("long rows", lambda draw: _large_scores(draw, _two_sequences)),
                 Case("integers", lambda draw: _one_hot(draw) | _one_hot(draw, "Y", "M") | _matrices(draw)),
             ),
         ),
@@ -304,7 +356,7 @@ EQUIVARIANCE_GAP = Exercise(
         ),
         Behaviour(
             "any input",
-            "batches, the order left as it is, integers, and inputs left as they are",
+            "batches, the order left as it is, small gaps, integers, and inputs left as they are",
             1,
             unchanged=True,
             cases=(
@@ -312,7 +364,15 @@ EQUIVARIANCE_GAP = Exercise(
                 Case("attention on a batch", lambda draw: _permuted(draw, "attention_layer", "B")),
                 Case("running sum on a batch", lambda draw: _permuted(draw, "running_sum_layer", "B")),
                 Case("positions, two axes in front", lambda draw: _permuted(draw, "positional_layer", "2 B")),
+                Case(
+                    "as many tables as rows",
+                    lambda draw: _permuted(draw, "running_sum_layer", "B", rows=3),
+                    equal_sizes=True,
+                ),
                 Case("the same order", _same_order),
+                Case("a layer that returns its input", lambda draw: _permuted(draw, "identity_layer")),
+                Case("a small gap", _small_gap),
+                Case("a gap beside large numbers", _gap_beside_large_numbers),
                 Case("integers", _integer_rows),
             ),
         ),
