@@ -144,6 +144,23 @@ def test_links_of_its_notebooks_lead_to_files_in_it(files):
                 assert target.replace("work/", "exercises/") in files, (path, link)
 
 
+def test_what_its_notebooks_import_is_in_it(files):
+    found = set()
+    for path in [path for path in files if path.endswith(".ipynb")]:
+        cells = nbformat.reads(files[path].decode(), 4).cells
+        code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+        for module, names in re.findall(r"^from (course_lib[\w.]*) import (.*)", code, flags=re.MULTILINE):
+            place = module.replace(".", "/")
+            single = (
+                [f"{place}/{name.strip()}" for name in names.split(",")]
+                if module == "course_lib"
+                else [place]
+            )
+            found |= set(single)
+    assert "course_lib/explore" in found
+    assert [each for each in found if f"{each}.py" not in files and f"{each}/__init__.py" not in files] == []
+
+
 def test_a_check_works_with_it_and_finds_what_is_wrong(received):
     code = (
         "import numpy as np, course_lib; from course_lib.checks import checks_for\n"
