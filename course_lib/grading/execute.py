@@ -114,22 +114,29 @@ class JudgedExecute(LoggingConfigurable):
         return self._judged(test, bundle)
 
     def _try_with_correct_predecessors(self, test: Test) -> None:
-        """It failed before, so this can only be better: in points, or in naming what is its own fault."""
+        """Where its predecessors failed, too, this can only be better: in points, or in naming its own fault.
+        Where they passed, they may still do something otherwise than the solution. If it fails again, the
+        first sentence stays, which may tell more."""
         stand_ins = self.source.stand_ins(test)
         if stand_ins is None:
             return
         bundle = self._answer(test, self.source.requests(test) | {"stand_ins": stand_ins})
         if isinstance(bundle, str):
-            self.verdicts[test.cell] = _failed(test, bundle)
+            verdict = _failed(test, bundle)
         else:  # none of the kernel's words may be told any more
             missing = _in_our_words(bundle["missing"])
-            self.verdicts[test.cell] = self._judged(test, bundle | {"missing": missing}, reveal=False)
+            verdict = self._judged(test, bundle | {"missing": missing}, reveal=False)
+        if verdict.failed is None or not self._failing.isdisjoint(test.exercise.predecessors):
+            self.verdicts[test.cell] = verdict
 
     def _worth_another_try(self, test: Test) -> bool:
-        """Whether a test failed while one of the functions it may build on failed too."""
-        failed = {each.function for each in self.verdicts.values() if each.failed is not None}
-        mine = self.verdicts[test.cell]
-        return mine.failed is not None and not failed.isdisjoint(test.exercise.predecessors)
+        """Whether a test failed that may build on other functions."""
+        return self.verdicts[test.cell].failed is not None and bool(test.exercise.predecessors)
+
+    @property
+    def _failing(self) -> set[str]:
+        """The functions that failed a test."""
+        return {each.function for each in self.verdicts.values() if each.failed is not None}
 
     def _waits_for(self, test: Test) -> bool:
         """Whether a function that this one may call ends kernels or takes too long, and a correct one can
