@@ -1,10 +1,13 @@
 """What a class handed in on a platform comes to where nbgrader looks, whatever its files are called."""
 
 import struct
+import tempfile
 import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from course_lib.command import main
 from course_lib.errors import CourseError
@@ -392,6 +395,43 @@ def test_every_platform_lists_what_it_cannot_place(course):
         report = taken(course, platform, pack(course / "x.zip", files))
         assert report.done == {}
         assert report.unmatched == ["x.zip: x/odd", "x.zip: x/? odd?.ipynb"]
+
+
+NAMES = st.text(alphabet="a1_-/\\\\. é\x07", min_size=1, max_size=12)
+PREFIXES = st.sampled_from(
+    [
+        "",
+        "Ann Mary Lee - ",
+        "x_501_assignsubmission_file/",
+        "x_502_9_",
+        "y_LATE_503_9_",
+        "../",
+        "zobrien",
+        "/",
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    names=st.lists(
+        st.builds("{}{}{}".format, PREFIXES, NAMES, st.sampled_from(["", ".ipynb", ".zip"])), unique=True
+    ),
+    platform=st.sampled_from(["moodle", "canvas", "google"]),
+)
+def test_whatever_files_are_called_each_is_told_of_once_and_none_lands_elsewhere(names, platform):
+    with tempfile.TemporaryDirectory() as place:
+        course = Path(place)
+        (course / "roster.csv").write_text(ROSTER, encoding="utf-8")
+        report = taken(course, platform, pack(course / "x.zip", dict.fromkeys(names, "x")))
+        last = [name.replace("\\", "/").rpartition("/")[2] for name in names]
+        files = [
+            name for name in last if name and not name.startswith("._")
+        ]  # neither folders nor macOS's own
+        told = [*report.done, *report.aside, *report.unmatched, *report.refused]
+        assert len(told) == len(files)
+        inside = {path.relative_to(course).parts[:3] for path in course.rglob("*") if path.is_file()}
+        assert inside - {("x.zip",), ("roster.csv",)} == {("submitted", id, NAME) for id in report.done}
 
 
 def test_the_command_tells_what_became_of_everything_and_takes_words_in_any_order(course, capsys):

@@ -72,7 +72,7 @@ def _members(archive: zipfile.ZipFile, within: str, budget: Budget) -> Iterator[
                 path, refused=f"the archive holds more than {MAX_ENTRIES} files; nothing further was read"
             )
             return
-        if entry.is_dir() or _is_junk(name):
+        if name.endswith("/") or _is_junk(name):
             continue
         reason = _unsafe(entry, name)
         data = b"" if reason else _bytes(archive, entry, budget)
