@@ -10,7 +10,7 @@ CHAPTERS = $(wildcard notebooks/*.ipynb)
 NOTEBOOKS = $(CHAPTERS) $(wildcard solutions/*/*.ipynb) $(wildcard exercises/*/*.ipynb)
 export OMP_NUM_THREADS = 1
 
-.PHONY: help setup lab test lint format normalise chapters release speed site pdf checksite benchmark mutation cheats
+.PHONY: help setup lab test lint format normalise chapters release catalogue speed site pdf checksite benchmark mutation cheats
 .DEFAULT_GOAL = help
 
 help:  ## list the targets
@@ -57,6 +57,9 @@ checksite: setup  ## build the site anew and read it with Chromium, in light and
 
 benchmark: setup  ## time every chapter, and an ensemble's model against the plain loop
 	@$(COURSE) benchmark $(ARGS)
+
+catalogue: setup  ## put every mistake and every right answer of the catalogues through nbgrader (half an hour)
+	COURSE_WHOLE_CATALOGUE=1 $(RUN) pytest -n 2 tests/test_catalogue.py $(ARGS)
 
 speed: setup  ## time marking a class beside stock nbgrader, and compare all marks (ARGS="05_multi_head --students 20")
 	@PYTHONPATH=tests $(RUN) speed $(ARGS)

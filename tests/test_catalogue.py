@@ -1,12 +1,14 @@
 """The catalogues of mistakes and of unusual right answers through nbgrader itself, a submission for each.
 
-Every submission holds the solution with one function exchanged: its points show that a mistake costs what it
+`make test` takes one mistake and one right answer for every function, `make catalogue` all of them; all are
+judged without nbgrader in test_mistakes.py. Every submission holds the solution with one function exchanged: its points show that a mistake costs what it
 should and nothing of another function's, and its feedback page asks the mistake's own question.
 """
 
 from __future__ import annotations
 
 import html
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ from course_lib.grading.catalogue import Catalogue, Mistake, RightAnswer, read
 from marking import Course, answered, answers_of
 
 ROOT = Path(__file__).resolve().parents[1]
+WHOLE = "COURSE_WHOLE_CATALOGUE"  # `make catalogue` sets it; a submission takes about two seconds
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,10 @@ def _class(name: str, folder: Path) -> Class:
 
 
 def _students(catalogue: Catalogue) -> list[tuple[str, Mistake | RightAnswer]]:
-    entries = [*catalogue.mistakes, *catalogue.right]
+    """The entries by the name of the student who hands them in."""
+    entries: list[Mistake | RightAnswer] = [*catalogue.mistakes, *catalogue.right]
+    if WHOLE not in os.environ:  # each kind of entry once for every function
+        entries = list({(type(each), each.function): each for each in entries}.values())
     return [
         (f"{number:03d}-{re.sub(r'[^a-z0-9]+', '-', each.id)}", each) for number, each in enumerate(entries)
     ]

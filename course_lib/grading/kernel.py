@@ -17,6 +17,7 @@ import zmq
 from jupyter_client.manager import KernelManager
 
 from .leftovers import remove_leftovers
+from .provisioner import SandboxProvisioner
 
 STARTUP = 60.0  # seconds
 GRACE = 4.0  # seconds from an interrupt to the answer, and from the answer to the last output
@@ -66,6 +67,8 @@ class Kernel:
             self.shell, self.iopub = self.manager.connect_shell(), self.manager.connect_iopub()
             self._sockets = [self.shell, self.iopub]
             self._greet()
+            if isinstance(self.manager.provisioner, SandboxProvisioner):
+                self.manager.provisioner.close_room()
         except BaseException:
             self.end()
             raise

@@ -53,8 +53,12 @@ class SandboxProvisioner(LocalProvisioner):
             await super().launch_kernel(self.room.command(cmd), **kwargs)
         while await self.poll() is None and not self._bound():
             await asyncio.sleep(0.002)
-        self.room.close()
         return self.connection_info
+
+    def close_room(self) -> None:
+        """Let a kernel that has answered, and has made all its files, put no other beside its sockets."""
+        if self.room is not None:
+            self.room.close()
 
     def _bound(self) -> bool:
         return all((self.room.sockets / name).exists() for name in SOCKETS)
