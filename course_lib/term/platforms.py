@@ -59,7 +59,7 @@ def canvas(members: Sequence[Member]) -> list[Entry]:
 def google(members: Sequence[Member]) -> list[Entry]:
     """What each file's path tells; Drive's archives carry the time of a file's last change."""
     return [
-        Entry([Clues(names=_around_hyphens(member), text=member.path)], member.name, time=member.time)
+        Entry([Clues(names=_around_hyphens(member), words=member.path)], member.name, time=member.time)
         for member in members
     ]
 
@@ -86,19 +86,19 @@ def _moodle(member: Member) -> Entry:
         if found := MOODLE.fullmatch(part):
             name = found["name"]
             names = [name, name.partition("-")[2]]  # a group's name may stand in front, with a hyphen
-            clues = Clues(number=found["number"], names=names, text=f"{name} {found['rest'] or ''}")
+            clues = Clues(number=found["number"], names=names, words=f"{name} {found['rest'] or ''}")
             own = found["rest"] if part == member.name and found["rest"] else member.name
             return Entry([clues], own)
-    return Entry([Clues(text=member.path)], member.name)
+    return Entry([Clues(words=member.path)], member.name)
 
 
 def _canvas(member: Member) -> Entry:
     first, _, inside = member.path.partition("/")
     found = CANVAS.fullmatch(first)
     if found is None:
-        return Entry([Clues(text=first)], member.name)
+        return Entry([Clues(words=first)], member.name)
     own = found["rest"] or first
-    clues = Clues(number=found["number"], names=[found["name"]], text=own)
+    clues = Clues(number=found["number"], names=[found["name"]], words=own)
     return Entry([clues], member.name if inside else own, late=bool(found["late"]))
 
 

@@ -40,13 +40,13 @@ class Student:
 
 @dataclass(frozen=True)
 class Clues:
-    """What a platform tells about who handed a file in; text is anything that may hold a login."""
+    """What a platform tells about who handed a file in; words is anything that may hold a login."""
 
     number: str = ""
     emails: Sequence[str] = ()
     ids: Sequence[str] = ()
     names: Sequence[str] = ()
-    text: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Roster:
             [each.id for each in everyone if each.login and each.login.casefold() in _folded(clues.ids)],
             [each.id for each in everyone if clues.number and each.number == clues.number],
             [id for name in clues.names for id in self._names.get(plain(name), ())],
-            [each.id for each in everyone if clues.text and _is_in(each, clues.text)],
+            [each.id for each in everyone if clues.words and _is_in(each, clues.words)],
         )
         found = next((set(ids) for ids in tests if ids), set())
         return self.students[found.pop()] if len(found) == 1 else None
