@@ -1763,8 +1763,114 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
     return np.array(raw), np.array(scaled)
 """,
         behaviour="the same keys",
+        fails=("exact values", "the same keys"),
         case="two queries",
         question="How many queries do you draw?",
+    ),
+    Mistake(
+        id="sweep-own-draws-but-at-width-1",
+        cause="new queries for scaled, but at width 1",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        raw.append(softmax(queries @ keys.T).max(axis=-1).mean())
+        if width > 1:
+            queries = rng.standard_normal((n_queries, width))
+        scaled.append(softmax(queries @ keys.T / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        behaviour="exact values",
+        case="two keys",
+        question="Do both come from the same queries and the same keys",
+    ),
+    Mistake(
+        id="jacobian-table-of-one-row",
+        cause="the axis of a table with one row is taken away",
+        code="""
+def softmax_jacobian(weights):
+    jacobian = weights[..., None] * (np.eye(weights.shape[-1]) - weights[..., None, :])
+    return jacobian[0] if len(jacobian) == 1 and jacobian.ndim == 3 else jacobian
+""",
+        behaviour="batches",
+        case="a table with one row",
+        question="A table with one row has lost its axis of rows. Which shape does the signature give?",
+    ),
+    Mistake(
+        id="entropy-table-of-one-row",
+        cause="axes of length 1 are squeezed away",
+        code="""
+def entropy(weights):
+    return np.squeeze(-(weights * np.log(np.where(weights > 0, weights, 1))).sum(-1))
+""",
+        behaviour="any input",
+        case="a table with one row",
+        question="A table with one row gives you a number. Which shape does the signature give?",
+    ),
+    *versions(
+        id="entropy-small-weights",
+        function="entropy",
+        cause="what keeps zeros out of the logarithm changes small weights, too",
+        behaviour="any input",
+        of={
+            "a millionth added": (
+                """
+def entropy(weights):
+    return -(weights * np.log(weights + 1e-6)).sum(-1)
+""",
+                "many small weights",
+                "A millionth more is little for one weight. How much is it for a thousand small ones?",
+            ),
+            "taken for 0": (
+                """
+def entropy(weights):
+    return -(weights * np.log(np.where(weights > 1e-4, weights, 1))).sum(-1)
+""",
+                "many small weights",
+                "Your small weights add nothing. From which size on does a weight count?",
+            ),
+        },
+    ),
+    Mistake(
+        id="weights-query-of-each-table",
+        cause="the axis of queries is taken away where each table has one",
+        code="""
+def attention_weights(Q, K, temperature=1.0):
+    weights = softmax(Q @ np.swapaxes(K, -1, -2) / (temperature * np.sqrt(Q.shape[-1])))
+    return weights[..., 0, :] if weights.ndim > 2 and weights.shape[-2] == 1 else weights
+""",
+        behaviour="any input",
+        case="one query for each table",
+        question="One query for each table loses its axis. Which shape does the signature give?",
+    ),
+    *versions(
+        id="weights-temperature-too-late",
+        function="attention_weights",
+        cause="scores are lost before the temperature brings them near to each other",
+        behaviour="temperature",
+        of={
+            "powers of weights": (
+                """
+def attention_weights(Q, K, temperature=1.0):
+    powers = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])) ** (1 / temperature)
+    return powers / powers.sum(-1, keepdims=True)
+""",
+                "large scores, high temperature",
+                "Most weights are 0 before it gets hot. What is left of their scores then?",
+            ),
+            "clamped scores": (
+                """
+def attention_weights(Q, K, temperature=1.0):
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    scores = np.maximum(scores - scores.max(-1, keepdims=True), -700)
+    return softmax(scores / temperature)
+""",
+                "large scores, high temperature",
+                "Your lowest scores have become the same. Which step keeps them within a range?",
+            ),
+        },
     ),
 )
 

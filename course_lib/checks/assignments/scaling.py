@@ -78,6 +78,18 @@ def _with_zeros(draw: Draw, axes: str) -> np.ndarray:
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
+def _many_small(draw: Draw) -> Arguments:
+    """One key has most of the weight; hundreds of others, with 1 in 20,000 each, have half of the entropy."""
+    small = np.full(int(draw.rng.integers(800, 1200)), 5e-5)
+    return {"weights": np.array([1 - small.sum(), *small])}
+
+
+def _long_and_hot(draw: Draw) -> Arguments:
+    """Scores of thousands, and a whole temperature that makes them as small as usual ones."""
+    table = {name: np.round(each * 256) / 256 for name, each in queries_and_keys(draw).items()}
+    return table | {"Q": 4000.0 * table["Q"], "temperature": int(draw.rng.integers(2500, 4500))}
+
+
 def _one_hot(draw: Draw, axes: str) -> np.ndarray:
     size = draw.sizes["M"]
     return np.eye(size)[draw.rng.integers(0, size, draw.shape(axes))]
@@ -164,6 +176,7 @@ SOFTMAX_JACOBIAN = Exercise(
                 Case("a square table", lambda draw: {"weights": draw.weights("L M")}, equal_sizes=True),
                 Case("a batch of tables", lambda draw: {"weights": draw.weights("B L M")}),
                 Case("two leading axes", lambda draw: {"weights": draw.weights("2 3 L M")}),
+                Case("a table with one row", lambda draw: {"weights": draw.weights("1 M")}),
             ),
         ),
         Behaviour(
@@ -214,13 +227,15 @@ ENTROPY = Exercise(
         ),
         Behaviour(
             "any input",
-            "batches, equal weights, one key, and inputs left as they are",
+            "batches, axes of length 1, equal and small weights, and inputs left as they are",
             1,
             unchanged=True,
             cases=(
                 Case("a batch of tables", lambda draw: {"weights": draw.weights("B L M")}),
                 Case("two leading axes", lambda draw: {"weights": draw.weights("2 B L M")}),
+                Case("a table with one row", lambda draw: {"weights": draw.weights("1 M")}),
                 Case("equal weights", lambda draw: {"weights": np.ones(draw.shape("M")) / draw.sizes["M"]}),
+                Case("many small weights", _many_small),
                 Case("one key", lambda draw: {"weights": np.ones(draw.shape("L 1"))}),
             ),
         ),
@@ -258,6 +273,7 @@ ATTENTION_WEIGHTS = Exercise(
                 Case("very cold", lambda draw: _any_temperature(draw, 0.03, 0.06)),
                 Case("very hot", lambda draw: _any_temperature(draw, 20.0, 80.0)),
                 Case("a batch of tables", lambda draw: _any_temperature(draw, 0.3, 0.7, "B")),
+                Case("large scores, high temperature", _long_and_hot),
             ),
         ),
         Behaviour(
@@ -271,6 +287,7 @@ ATTENTION_WEIGHTS = Exercise(
                 Case("two leading axes", lambda draw: queries_and_keys(draw, "2 B")),
                 Case("all axes of one length", lambda draw: queries_and_keys(draw, "B"), equal_sizes=True),
                 Case("one query", lambda draw: queries_and_keys(draw, queries="1")),
+                Case("one query for each table", lambda draw: queries_and_keys(draw, "B", queries="1")),
                 Case("one key", lambda draw: queries_and_keys(draw, keys="1")),
                 Case("integers", integer_queries_and_keys),
                 Case("very long queries", long_queries),
@@ -297,12 +314,13 @@ LARGEST_WEIGHT_SWEEP = Exercise(
         ),
         Behaviour(
             "exact values",
-            "width 1, one key, and a width that comes twice",
+            "width 1, one key, two keys, and a width that comes twice",
             1,
             cases=(
                 Case("width 1", lambda draw: _sweep(draw, [1, draw.sizes["K"]], 3, 100)),
                 Case("one key", lambda draw: _sweep(draw, [draw.sizes["K"], 20], 1, 50)),
                 Case("a width twice", _width_twice),
+                Case("two keys", lambda draw: _sweep(draw, [2, 3, 5, 6, 7, 8, 10, 11], 2, 1)),
             ),
         ),
         Behaviour(

@@ -64,7 +64,8 @@ def compare_sweep(arguments: Arguments, outputs: dict[str, Any], reference: dict
     these errors must tell, the median instead of the mean comes nearest: 1.6 times as far as is allowed on
     the visible cases, at least 1.3 times on 20 draws of hidden ones.
 
-    With one key all entries are 1, and at width 1 raw equals scaled, up to rounding.
+    With one key all entries are 1, at width 1 raw equals scaled, and with two keys and one query either
+    follows from the other, up to rounding.
     """
     if (sentence := compare_with_one(arguments, outputs, reference)) is not None:
         return sentence
@@ -82,7 +83,23 @@ def compare_sweep(arguments: Arguments, outputs: dict[str, Any], reference: dict
             "raw and scaled differ at width 1, where √1 divides nothing. "
             "Do both come from the same queries and the same keys?"
         )
-    return None
+    return _compare_two_keys(outputs, np.sqrt(widths)) if arguments["n_keys"] == 2 else None
+
+
+def _compare_two_keys(outputs: dict[str, Any], roots: np.ndarray) -> str | None:
+    """Whether the weights of one query and two keys belong to the same scores, undivided and divided.
+
+    A difference of x between two scores gives the larger one the weight w = 1 / (1 + exp(-x)), so that
+    exp(-x) is (1 - w) / w, which is 1 or less.
+    """
+    raw, scaled = (np.clip(outputs[name], 0.5, 1) for name in ("raw", "scaled"))
+    expected = 1 / (1 + ((1 - scaled) / scaled) ** roots)
+    if np.allclose(raw, expected, rtol=0, atol=100 * TOLERANCE):
+        return None
+    return (
+        "With one query and two keys, raw and scaled are not weights of the same two scores, undivided and "
+        "divided by √d_k. Do both come from the same queries and the same keys, and what is the root?"
+    )
 
 
 def compare_with_one(arguments: Arguments, outputs: dict[str, Any], reference: dict[str, Any]) -> str | None:
