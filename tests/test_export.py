@@ -101,6 +101,17 @@ def test_moodle_gets_grade_and_feedback(course):
     assert rows[1]["Full name"] == "Zoë =HYPERLINK(“x”)"
 
 
+def test_moodles_own_worksheet_goes_back_as_it_came(course):
+    rows = "Identifier,ID number,Last modified (grade)\nTeilnehmer/in 501,s1,-\n"
+    rows += 'Teilnehmer/in 502,s2,"Sunday, 1 March 2026, 10:59 PM"\n'
+    (course / "worksheet.csv").write_text(rows, encoding="utf-8")
+    made = exported(course, "moodle", "a1", "--roster", "worksheet.csv")
+    assert [(row["Identifier"], row["Last modified (grade)"], row["Grade"]) for row in made] == [
+        ("Teilnehmer/in 501", "-", "3"),
+        ("Teilnehmer/in 502", "Sunday, 1 March 2026, 10:59 PM", "0.58"),
+    ]
+
+
 def test_every_question_has_a_row_and_what_waits_is_told(course, capsys):
     rows = exported(course, "questions")
     assert len(rows) == 3 * 2

@@ -21,6 +21,7 @@ HEADINGS = {
     "login": ("login", "username", "sis login id"),
     "number": ("lms_user_id", "identifier"),
     "time": ("submitted_at", "last modified (submission)"),
+    "graded": ("last modified (grade)",),
 }
 BAD_ID = re.compile(r"^[.=+@~-]|[/\\*?\[\]<>|:\"\x00-\x1f]|[. ]$")
 SHORTEST = 3  # letters of a login that is looked for inside a file's name
@@ -28,7 +29,10 @@ SHORTEST = 3  # letters of a login that is looked for inside a file's name
 
 @dataclass(frozen=True)
 class Student:
-    """One student. id is nbgrader's; number the one by which a platform knows the student or participant."""
+    """One student. id is nbgrader's; number the one by which a platform knows the student or participant.
+
+    identifier: the cell that the number stands in, "Participant 12"; graded: when Moodle changed the grade.
+    """
 
     id: str
     name: str = ""
@@ -36,6 +40,8 @@ class Student:
     login: str = ""
     number: str = ""
     time: str = ""
+    identifier: str = ""
+    graded: str = ""
 
 
 @dataclass(frozen=True)
@@ -138,14 +144,17 @@ def _columns(headings: list[str]) -> dict[str, int]:
 
 
 def _student(cells: Mapping[str, str]) -> Student:
-    login, email = cells.get("login", ""), cells.get("email", "")
+    login, email, identifier = (cells.get(key, "") for key in ("login", "email", "number"))
+    digits = re.search(r"\d+$", identifier)  # the word in front is in Moodle's language
     return Student(
         id=cells.get("id") or login or email,
         name=cells.get("name") or f"{cells.get('first', '')} {cells.get('last', '')}".strip(),
         email=email,
         login=login,
-        number=cells.get("number", "").removeprefix("Participant").strip(),
+        number=digits[0] if digits else identifier,
         time=cells.get("time", ""),
+        identifier=identifier,
+        graded=cells.get("graded", ""),
     )
 
 

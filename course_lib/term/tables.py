@@ -43,23 +43,30 @@ def canvas(marks: Sequence[Marks], roster: Roster, titles: Mapping[str, str]) ->
 def moodle(marks: Sequence[Marks], roster: Roster) -> list[Row]:
     """What Moodle takes for one assignment as its grading worksheet, or in its gradebook's CSV import.
 
-    Identifier comes from lms_user_id, the participant's number; the import matches ID number or e-mail.
+    The worksheet goes by Identifier, and skips who was graded since `Last modified (grade)`; both come from
+    the roster, if that is Moodle's worksheet. The gradebook's import goes by ID number or e-mail.
     """
     by_student = {each.student: each for each in marks}
 
     def row(student: Student) -> Row:
         mine = by_student.get(student.id)
         return {
-            "Identifier": f"Participant {student.number}" if student.number else "",
+            "Identifier": _participant(student),
             "Full name": student.name,
             "ID number": student.id,
             "Email address": student.email,
             "Grade": number(mine.points) if mine else "",
             "Maximum grade": number(mine.max_points) if mine else "",
+            "Last modified (grade)": student.graded,
             "Feedback comments": as_html(mine) if mine else "",
         }
 
     return [row(student) for student in roster.students.values()]
+
+
+def _participant(student: Student) -> str:
+    bare = student.identifier == student.number
+    return f"Participant {student.number}" if student.number and bare else student.identifier
 
 
 def questions(marks: Iterable[Marks]) -> list[Row]:
@@ -138,9 +145,10 @@ def harmless(cell: Any) -> Any:
     """A text with ' in front where a spreadsheet would compute it; all else as it is.
 
     >>> [harmless(cell) for cell in ("=1+1", "-", "Ann, “A”", -1.5)]
-    ["'=1+1", "'-", 'Ann, “A”', -1.5]
+    ["'=1+1", '-', 'Ann, “A”', -1.5]
     """
-    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(FORMULA) else cell
+    computed = isinstance(cell, str) and cell.lstrip(" ").startswith(FORMULA) and len(cell) > 1
+    return f"'{cell}" if computed else cell
 
 
 def number(points: float) -> str:
