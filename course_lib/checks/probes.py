@@ -35,8 +35,9 @@ def with_gradients(function: Probe, *values: Any) -> tuple[Any, ...]:
         value.requires_grad_() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
         for value in values
     ]
-    # Copies, as a leaf must not be written to: a function that does so is told about it elsewhere.
-    returned = function(*(leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves))
+    # Copies, as a leaf must not be written to. What is written to one stands in the input afterwards.
+    copies = [leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    returned = function(*copies)
     outputs = returned if isinstance(returned, (tuple, list)) else (returned,)
     if not all(isinstance(output, torch.Tensor) for output in outputs):
         raise Wrong("Return PyTorch tensors: gradients flow through nothing else.")
@@ -52,6 +53,9 @@ def with_gradients(function: Probe, *values: Any) -> tuple[Any, ...]:
         )
     if flows:
         total.backward()
+    for leaf, copy in zip(leaves, copies, strict=True):
+        if isinstance(leaf, torch.Tensor):
+            leaf.data = copy.detach()
     inputs = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     absent = torch.zeros_like if nothing else (lambda leaf: torch.zeros(()))
     reached = [absent(leaf) if leaf.grad is None else leaf.grad for leaf in inputs]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .parameters import Wrong
+from .parameters import Wrong, sequence
 from .probes_recall import TABLES
 
 
@@ -30,12 +30,14 @@ def what_an_error_says(
 ) -> tuple[bool, bool]:
     """Whether the ValueError names the token, and whether it tells the position.
 
-    Raises: Wrong when there is no error.
+    A list of all tokens, or of all positions, names none of them. Raises: Wrong when there is no error.
     """
     try:
         function(text, vocabulary)
     except ValueError as error:
-        said = str(error)
+        tokens = text.split()
+        said = re.sub(r"\W{1,4}".join(map(re.escape, tokens)), "", str(error))
+        said = re.sub(r"\D{1,3}".join(map(str, range(len(tokens)))), "", said)
         return token in said, re.search(rf"(?<!\d){position}(?!\d)", said) is not None
     raise Wrong("It must raise ValueError, as a token is unknown; yours returned something.")
 
@@ -80,12 +82,12 @@ def trained_from_seeds(function: Callable[..., Any], seeds: Sequence[int], updat
 
     from .torch_recall import random_start
 
-    training = tuple(recall_texts.make_batch(*recall_texts.training_examples()))
+    training = recall_texts.make_batch(*recall_texts.training_examples())
     longer = recall_texts.make_batch(*recall_texts.validation_examples())
     losses, right = [], []
     for seed in seeds:
         model = random_start(seed)
-        function(model, training, updates, lr)
+        function(model, tuple(each.clone() for each in training), updates, lr)
         with torch.no_grad():
             logits, _ = model(*training[:3])
             losses.append(torch.nn.functional.cross_entropy(logits, training[3]))
@@ -95,21 +97,45 @@ def trained_from_seeds(function: Callable[..., Any], seeds: Sequence[int], updat
 
 
 def reading(function: Callable[..., Any], model: Any, ids: Any, position: int) -> Any:
-    """What a function reads off a model. Raises: Wrong when it changes the model or returns a gradient."""
+    """What a function reads off a model, which is in training and has gradients from before.
+
+    Raises: Wrong when it changes the model or PyTorch's setting of gradients, or returns a gradient.
+    """
     import torch
 
-    before = {name: table.detach().clone() for name, table in model.named_parameters()}
-    read = function(model, ids, position)
+    for parameter in model.parameters():
+        parameter.grad = sequence(parameter)
+    names = set(vars(model))
+    tables = {name: table.detach().clone() for name, table in model.named_parameters()}
+    torch.set_grad_enabled(True)  # an earlier call may have left them off
+    try:
+        read = function(model, ids, position)
+        switched_off = not torch.is_grad_enabled()
+    finally:
+        torch.set_grad_enabled(True)
     after = dict(model.named_parameters())
-    if set(after) != set(before) or any(
-        not torch.equal(after[name], table) for name, table in before.items()
-    ):
+    if set(after) != set(tables) or not all(_same(after[name], table) for name, table in tables.items()):
         raise Wrong("Your function changes the model, which it should only read.")
+    if not all(each.requires_grad for each in after.values()):
+        raise Wrong("Your function leaves parameters that no longer require a gradient.")
+    if not all(each.grad is not None and _same(each.grad, sequence(each)) for each in after.values()):
+        raise Wrong("Your function changes gradients that the model's parameters hold from before.")
+    if not model.training:
+        raise Wrong("Your function leaves the model in evaluation mode; it came in training mode.")
+    if set(vars(model)) != names:
+        raise Wrong("Your function leaves a new attribute in the model, which it should only read.")
+    if switched_off:
+        raise Wrong("Your function leaves gradients switched off. Which block switches them on again?")
     if isinstance(read, torch.Tensor) and read.requires_grad:
         raise Wrong(
             "The result still carries a gradient. Which block switches gradients off while one reads?"
         )
     return read
+
+
+def _same(table: Any, before: Any) -> bool:
+    """Whether a table has the type and the numbers that it had before."""
+    return table.dtype == before.dtype and bool((table == before).all())
 
 
 PROBES: dict[str, Callable[..., Any]] = {

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, changed
+from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, changed, versions
 
 RIGHT_ENCODE = """
 def encode(text, vocabulary):
@@ -194,6 +194,38 @@ def encode(text, vocabulary):
         behaviour="refuses",
         case="an unknown token",
         question="The message must help to find the token. What is it, and where does it stand?",
+    ),
+    wrong(
+        RIGHT_ENCODE,
+        ("at position {position}", "in {text.split()} at position {position}"),
+        ("token {token!r} ", "token "),
+        id="encode-message-lists-the-text",
+        cause="the message lists all tokens of the text and names none of them",
+        behaviour="refuses",
+        case="an unknown token",
+        question="Your message holds all tokens. Which of them is unknown?",
+    ),
+    wrong(
+        RIGHT_ENCODE,
+        (
+            "    ids = []",
+            "    places = {token: place for place, token in enumerate(text.split())}\n    ids = []",
+        ),
+        ("at position {position}", "at position {places[token]}"),
+        id="encode-last-place",
+        cause="a token that stands twice has the position where it stands last",
+        behaviour="refuses",
+        case="an unknown token twice",
+        question="The token stands twice in this text. Which of its places does your message tell?",
+    ),
+    wrong(
+        RIGHT_ENCODE,
+        ("token not in vocabulary", "vocabulary.setdefault(token, -1) < 0"),
+        id="encode-vocabulary-extended",
+        cause="looking a token up puts it into the vocabulary",
+        behaviour="refuses",
+        case="an unknown token",
+        question="Your function changes its input vocabulary",
     ),
     Mistake(
         id="encode-last-unknown",
@@ -519,6 +551,42 @@ MODELS = (
         case="no padding",
         question="No gradient reaches embedding",
     ),
+    *versions(
+        "model-small-constant",
+        {
+            name: (
+                changed(RIGHT_MODEL, ("masked_fill(~mask, -torch.inf)", masked)),
+                "large scores",
+                "Here padding still wins against every token of a text. Which number is below any score?",
+            )
+            for name, masked in (
+                ("-1e4", "masked_fill(~mask, -1e4)"),
+                ("-100", "masked_fill(~mask, -100.0)"),
+                ("added", "add((~mask) * -100.0)"),
+            )
+        },
+        cause="padding gets a constant in place of its score that is not small enough",
+        behaviour="training",
+    ),
+    wrong(
+        RIGHT_MODEL,
+        ("weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)", "weights = scores.exp() * mask"),
+        ("        output", "        weights = weights / weights.sum(dim=-1, keepdim=True)\n        output"),
+        id="model-exp-overflows",
+        cause="exp of scores without taking the largest off",
+        behaviour="training",
+        case="large scores",
+        question="Which step can overflow, or divide by 0?",
+    ),
+    wrong(
+        RIGHT_MODEL,
+        ("masked_fill(~mask, -torch.inf)", "masked_fill(~mask & self.training, -torch.inf)"),
+        id="model-padding-masked-in-training-only",
+        cause="in evaluation mode padding is not masked",
+        behaviour="training",
+        case="evaluation mode",
+        question="In evaluation mode your layer looks at padding as well. What may differ between the modes?",
+    ),
     wrong(
         RIGHT_MODEL,
         (" * scale)", ")"),
@@ -554,6 +622,59 @@ MODELS = (
         behaviour="start",
         case="large tables",
         question="All of your numbers are above 0. What does `randn` draw, and what `rand`?",
+    ),
+    wrong(
+        RIGHT_MODEL,
+        (
+            "torch.randn(rows, columns, generator=generator) * scale",
+            "(torch.rand(rows, columns, generator=generator) - 0.5) * 12**0.5 * scale",
+        ),
+        id="start-uniform-around-0",
+        cause="uniform numbers around 0 with the right standard deviation",
+        behaviour="start",
+        case="large tables",
+        question="end too soon on both sides. What draws normal ones?",
+    ),
+    *versions(
+        "start-seed-taken-from-the-generator",
+        {
+            name: (
+                changed(
+                    RIGHT_MODEL,
+                    ("        super().__init__()\n", f"        super().__init__()\n{line}\n"),
+                    *more,
+                ),
+                "large tables",
+                "is the same in two models, one after the other",
+            )
+            for name, line, *more in (
+                (
+                    "generator",
+                    "        if generator is not None:\n"
+                    "            generator = torch.Generator().manual_seed(generator.initial_seed())",
+                ),
+                (
+                    "global",
+                    "        if generator is not None:\n"
+                    "            torch.manual_seed(generator.initial_seed())",
+                    ("generator=generator) * scale", "generator=None) * scale"),
+                ),
+            )
+        },
+        cause="only the generator's seed is used, so that every model of one generator is the same",
+        behaviour="start",
+    ),
+    wrong(
+        RIGHT_MODEL,
+        (
+            "self.W_out = table(d_model, vocabulary_size)",
+            "self.W_out = nn.Parameter(self.embedding.detach().T.clone())",
+        ),
+        id="start-output-is-embedding",
+        cause="the last table starts as the embedding, turned",
+        behaviour="start",
+        case="large tables",
+        question="Two tables of one model start with the same numbers",
     ),
     wrong(
         RIGHT_MODEL,
@@ -749,6 +870,30 @@ def recall_loss(logits, targets):
         question=(
             "Your constant replaces every small probability. What is left for the gradient to learn from?"
         ),
+    ),
+    wrong(
+        RIGHT_LOSS,
+        (
+            "    losses",
+            "    with torch.no_grad():\n        logits -= logits.amax(dim=-1, keepdim=True)\n    losses",
+        ),
+        id="loss-in-place",
+        cause="the largest logit is taken off in place",
+        behaviour="training",
+        case="a batch",
+        question="Your function changes its input logits",
+    ),
+    Mistake(
+        id="loss-clamped",
+        cause="a lower bound for logarithms, which a small probability reaches",
+        code="""
+def recall_loss(logits, targets):
+    logs = logits.log_softmax(dim=-1).clamp(min=-1e4)
+    return -logs[torch.arange(len(targets)), targets].mean()
+""",
+        behaviour="training",
+        case="very large",
+        question="One target here is 20,000 below the largest logit. What does your bound make of it?",
     ),
     Mistake(
         id="loss-no-gradient",
@@ -1021,6 +1166,29 @@ def train(model, batch, updates, lr):
         case="two starts",
         question="the loss of a trained model must be below",
     ),
+    wrong(
+        RIGHT_TRAIN,
+        ("        loss.backward()", "        if loss < 0.01:\n            continue\n        loss.backward()"),
+        id="train-stops-late",
+        cause="no more steps once the loss is small",
+        behaviour="learns",
+        case="two starts",
+        question="is not what so many updates by one Adam give",
+    ),
+    wrong(
+        RIGHT_TRAIN,
+        (
+            "        loss.backward()",
+            "        if update % 20 == 0:\n"
+            "            optimiser = torch.optim.Adam(model.parameters(), lr=lr)\n"
+            "        loss.backward()",
+        ),
+        id="train-new-optimiser-now-and-then",
+        cause="a new optimiser every twenty updates",
+        behaviour="learns",
+        case="two starts",
+        question="is not what so many updates by one Adam give",
+    ),
 )
 
 WEIGHT = "weights[0, position] * (value @ model.W_out)"
@@ -1136,6 +1304,22 @@ CONTRIBUTIONS = (
         behaviour="any input",
         case="one token",
         question="Your function changes the model",
+    ),
+    *versions(
+        "value-leaves-a-trace",
+        {
+            name: (changed(RIGHT_VALUE, ("    with torch", f"    {line}\n    with torch")), "one token", told)
+            for name, line, told in (
+                ("mode", "model.eval()", "leaves the model in evaluation mode"),
+                ("gradients", "model.zero_grad()", "changes gradients that the model's parameters hold"),
+                ("frozen", "model.requires_grad_(False)", "parameters that no longer require a gradient"),
+                ("doubles", "model.double()", "Your function changes the model"),
+                ("attribute", "model.position = position", "leaves a new attribute in the model"),
+                ("switch", "torch.set_grad_enabled(False)", "leaves gradients switched off"),
+            )
+        },
+        cause="the model or PyTorch is left in another state",
+        behaviour="any input",
     ),
 )
 

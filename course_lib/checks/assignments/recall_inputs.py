@@ -56,14 +56,14 @@ def some_text(draw: Draw, count: int) -> Arguments:
     return {"text": " ".join(words_of(draw, known, count)), "vocabulary": known}
 
 
-def unknown(draw: Draw, position: int, spoilt: str | None = None, again: bool = False) -> Arguments:
-    """A text with an unknown token at a position, and another one behind it if asked for."""
+def unknown(draw: Draw, position: int, spoilt: str | None = None, again: str | None = None) -> Arguments:
+    """A text with an unknown token at a position, and if asked for one two places further on."""
     known = vocabulary(draw)
     tokens = words_of(draw, known, position + 3)
     stranger = spoilt or word(draw)
     tokens[position] = stranger
     if again:
-        tokens[position + 2] = word(draw)
+        tokens[position + 2] = again
     return {"text": " ".join(tokens), "vocabulary": known, "token": stranger, "position": position}
 
 
@@ -136,6 +136,24 @@ def other_padding(draw: Draw) -> list[Arguments]:
     return [drawn, drawn | {"ids": ids, "mask": mask}]
 
 
+def large_scores(draw: Draw) -> Arguments:
+    """A padded batch with scores beyond what `exp` can take; each text has one that leads by far.
+
+    In some text all scores lie below -12,000 and padding would get higher ones.
+    """
+    while True:
+        drawn, texts = tables(draw), batch(draw, longest=4)
+        drawn |= {name: 150.0 * drawn[name] for name in ("W_q", "W_k")}
+        X = drawn["embedding"][texts["ids"]]
+        asking = X[torch.arange(len(X)), texts["last"]] @ drawn["W_q"]
+        scores = (X @ drawn["W_k"] @ asking[:, :, None])[:, :, 0] / drawn["W_q"].shape[1] ** 0.5
+        best, second = scores.masked_fill(~texts["mask"], -torch.inf).topk(2, dim=-1).values.T
+        if (best - second).min() < 200 or scores.abs().max() > 1e5:
+            continue
+        if ((best < -12_000) & (scores.masked_fill(texts["mask"], -torch.inf).amax(-1) > best + 200)).any():
+            return drawn | texts
+
+
 def model_of(drawn: dict[str, Tensor]) -> Entry:
     """The course's model with given tables, as an argument."""
     return Entry("torch_recall_model", drawn)
@@ -188,12 +206,17 @@ def logits_and_targets(draw: Draw, texts: str = "B") -> Arguments:
 
 def far_apart(draw: Draw, around: float) -> Arguments:
     """Logits from a number downwards in steps of 64, so that no rounding shows: next to 10,000 float32 has
-    steps of 0.001. The target is the first token of one text and another one in the others."""
+    steps of 0.001. The target is the first token of one text and another one in the others. Where the logits
+    are large, that text's target lies as far below 0."""
     N, B = tokens_of(draw), draw.sizes["B"]
     steps = draw.rng.random((B, N)).argsort(axis=-1)
     targets = draw.rng.integers(0, N, B)
     targets[0] = steps[0].argmin()
-    return {"logits": float32(around - 64.0 * steps), "targets": torch.from_numpy(targets)}
+    logits = float32(around - 64.0 * steps)
+    if around > 0:
+        targets[0] = steps[0].argmax()
+        logits[0, targets[0]] = -around
+    return {"logits": logits, "targets": torch.from_numpy(targets)}
 
 
 def one_text(
