@@ -13,7 +13,10 @@ PARAMETERS = tuple(f"{part}.{each}" for part in ("ln1", "ln2", "W1", "W2") for e
 
 
 def swapped_tokens(function: Callable[..., Any], ids: Any, first: int, second: int) -> Any:
-    """The swapped ids as a tensor. Raises: Wrong when they are of another kind than the given ones."""
+    """The swapped ids as a tensor.
+
+    Raises: Wrong when they are of another kind than the given ones, or the given ones where nothing moves.
+    """
     import torch
 
     result = function(ids, first, second)
@@ -21,6 +24,11 @@ def swapped_tokens(function: Callable[..., Any], ids: Any, first: int, second: i
     if not isinstance(result, wanted):
         kind = "a list" if wanted is list else "a tensor"
         raise Wrong(f"The ids come as {kind} and must go back as one; yours are a {type(result).__name__}.")
+    if first == second and _shared(result, ids):
+        raise Wrong(
+            "What comes back is the given object, or shares its numbers. "
+            "Where is the step that makes a new one?"
+        )
     if wanted is torch.Tensor:
         return result
     strange = [each for each in result if type(each) is not int]
@@ -28,6 +36,13 @@ def swapped_tokens(function: Callable[..., Any], ids: Any, first: int, second: i
         kind = type(strange[0]).__name__
         raise Wrong(f"The list must hold whole numbers; yours holds a value of type {kind}.")
     return torch.tensor(result, dtype=torch.int64)
+
+
+def _shared(result: Any, ids: Any) -> bool:
+    """Whether a list is the given one, or a tensor lies in the same memory."""
+    if isinstance(ids, list):
+        return result is ids
+    return bool(result.untyped_storage().data_ptr() == ids.untyped_storage().data_ptr())
 
 
 def weights_on_colours(
@@ -103,28 +118,38 @@ def block(layer: Callable[..., Any], attention: Any, X: Any, parameters: Sequenc
     """The output of a block around a given attention module.
 
     Its own parameters are given too, in the order of `PARAMETERS`.
-    """
-    return _loaded(layer, attention, parameters)(X)
-
-
-def block_with_gradients(
-    layer: Callable[..., Any], attention: Any, X: Any, parameters: Sequence[Any]
-) -> tuple[Any, ...]:
-    """The same, then the gradients of X, of the attention's three matrices, and of the block's parameters.
-
-    Raises: Wrong when no gradient reaches one of them.
+    Raises: Wrong when a second call gives another output.
     """
     import torch
 
     module = _loaded(layer, attention, parameters)
+    output, again = module(X.clone()), module(X.clone())
+    if isinstance(output, torch.Tensor) and not torch.allclose(output, again, equal_nan=True):
+        raise Wrong("Your block gives two different outputs for the same rows. Which step is random?")
+    return output
+
+
+def block_with_gradients(
+    layer: Callable[..., Any], attention: Any, X: Any, parameters: Sequence[Any], training: bool = True
+) -> tuple[Any, ...]:
+    """The same, then the gradients of X, of the attention's three matrices, and of the block's parameters.
+
+    training: the mode in which it is called. Raises: Wrong when the block writes to its input, which would
+    spoil the gradients, or no gradient reaches one of them.
+    """
+    import torch
+
+    module = _loaded(layer, attention, parameters).train(training)
+    with torch.no_grad():
+        given = X.clone()
+        module(given)
+    if not torch.equal(given, X):
+        raise Wrong("Your block writes to its input X, as `+=` does. How do you make new rows instead?")
     leaf = X.clone().requires_grad_()
     output = module(leaf.clone())  # a copy, as a leaf must not be written to
     own = dict(module.named_parameters())
     leaves = {"X": leaf} | {f"the attention's {name}": each for name, each in attention.named_parameters()}
-    reached = gradients(output, leaves | {name: own[name] for name in PARAMETERS})
-    with torch.no_grad():
-        module(X)  # shows whether the block writes to its input
-    return (output.detach(), *reached)
+    return (output.detach(), *gradients(output, leaves | {name: own[name] for name in PARAMETERS}))
 
 
 def _loaded(layer: Callable[..., Any], attention: Any, given: Sequence[Any]) -> Any:

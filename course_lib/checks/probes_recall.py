@@ -68,8 +68,8 @@ def recall_start(
     """How a model's tables start, in numbers: by table, in the order of `TABLES`.
 
     Means; standard deviations; mean fourth powers; largest differences from a model of the same seed, of
-    another seed, and from the next that the same generator gives; how alike two tables of one model are at most; how
-    many numbers each table holds. Without a generator the seed is that of PyTorch's own.
+    another seed, and from the next that the same generator gives; how alike two tables are at most;
+    how many numbers each table holds. Without a generator the seed is that of PyTorch's own.
     """
     import torch
 

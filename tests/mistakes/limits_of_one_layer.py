@@ -1,6 +1,6 @@
 """Assignment 07: what people get wrong, and right answers that look unusual."""
 
-from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, changed
+from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, changed, versions
 
 RIGHT_SWAP = """
 def swap_tokens(ids, first, second):
@@ -44,6 +44,18 @@ def two_layer_attention(X, layers, mask=None):
         all_weights.append(weights)
     return X, all_weights
 """
+OWN_SOFTMAX = """
+def two_layer_attention(X, layers, mask=None):
+    all_weights = []
+    for W_q, W_k, W_v in layers:
+        scores = (X @ W_q) @ (X @ W_k).mT / math.sqrt(W_q.shape[-1])
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        weights = scores.softmax(dim=-1)
+        X = X + weights @ (X @ W_v)
+        all_weights.append(weights)
+    return X, all_weights
+"""
 RIGHT_BLOCK = """
 class TransformerBlock(nn.Module):
     def __init__(self, attention, d_model, d_hidden):
@@ -76,8 +88,18 @@ def swap_tokens(ids, first, second):
     return ids
 """,
         behaviour="any input",
-        case="a tensor",
-        question="Your function changes its input ids",
+        case="one place twice",
+        question="Where is the step that makes a new one?",
+    ),
+    Mistake(
+        id="swap-nothing-to-do",
+        cause="where both positions are equal the given object goes back",
+        code=changed(
+            RIGHT_SWAP, ("    swapped = ", "    if first == second:\n        return ids\n    swapped = ")
+        ),
+        behaviour="any input",
+        case="one place of a list twice",
+        question="What comes back is the given object",
     ),
     Mistake(
         id="swap-values",
@@ -319,6 +341,21 @@ def fourier_features(positions, width):
 )
 
 RECENTS = (
+    Mistake(
+        id="recent-sorted-in-place",
+        cause="the caller's list of colours is sorted",
+        code=changed(RIGHT_RECENT, ("    step = 10.0", "    colour_ids.sort()\n    step = 10.0")),
+        behaviour="long texts",
+        case="forty tokens",
+        question="Your function changes its input colour_ids",
+    ),
+    Mistake(
+        id="recent-id-0-has-no-query",
+        cause="the token of id 0 is taken for padding and has no query",
+        code=changed(RIGHT_RECENT, ("[:, 0] = 1.0", "[1:, 0] = 1.0")),
+        case="every last token",
+        question="This text ends with the token of id 0, and all weights are alike. Which query has it?",
+    ),
     Mistake(
         id="recent-earlier",
         cause="the score falls with the position instead of growing",
@@ -573,9 +610,92 @@ LAYERED = (
         case="one token",
         question="Your function changes its input X",
     ),
+    Mistake(
+        id="layers-mask-with-diagonal",
+        cause="every token may attend to itself, whatever the mask says",
+        code=changed(RIGHT_LAYERS, ("W_v, mask)", "W_v, own(mask, X))"))
+        + """
+
+def own(mask, X):
+    return None if mask is None else mask | torch.eye(X.shape[-2], dtype=torch.bool)
+""",
+        function="two_layer_attention",
+        behaviour="any input",
+        case="a mask for each text",
+        question="In your weights every token attends to itself. Does this mask allow that?",
+    ),
+    Mistake(
+        id="layers-masks-flattened",
+        cause="axes in front of a mask are made one",
+        code=changed(
+            RIGHT_LAYERS,
+            (
+                "    for W_q",
+                "    if mask is not None and mask.dim() > 3:\n"
+                "        mask = mask.reshape(-1, *mask.shape[-2:])\n"
+                "    for W_q",
+            ),
+        ),
+        behaviour="any input",
+        case="other masks",
+        question="This mask has as many axes as the weights. Why should it lose one?",
+    ),
+    *versions(
+        "layers-small-constant",
+        {
+            str(constant): (
+                OWN_SOFTMAX.replace("-torch.inf", str(constant)),
+                "large scores behind a mask",
+                "Here a row's allowed scores lie below your constant. Which number is below every score?",
+            )
+            for constant in (-20.0, -1e4)
+        },
+        cause="hidden scores become a constant that is not small enough",
+        behaviour="any input",
+    ),
+    Mistake(
+        id="layers-exp-overflows",
+        cause="exp of scores without taking the largest off",
+        code=OWN_SOFTMAX.replace(
+            "weights = scores.softmax(dim=-1)",
+            "weights = scores.exp()\n        weights = weights / weights.sum(dim=-1, keepdim=True)",
+        ),
+        behaviour="any input",
+        case="large scores behind a mask",
+        question="Which step can overflow, or divide by 0?",
+    ),
 )
 
 BLOCKS = (
+    Mistake(
+        id="block-relu6",
+        cause="an activation that ends at 6",
+        code=changed(RIGHT_BLOCK, ("torch.relu(", "nn.functional.relu6(")),
+        case="large hidden values",
+        question="Some hidden values are far above 6 here. How large may the result of relu be?",
+    ),
+    Mistake(
+        id="block-dropout",
+        cause="dropout, which the block does not have",
+        code=changed(
+            RIGHT_BLOCK,
+            ("self.W2(torch", "nn.functional.dropout(self.W2(torch"),
+            ("(X))))", "(X)))), 0.1, self.training)"),
+        ),
+        case="two texts",
+        question="Your block gives two different outputs for the same rows",
+    ),
+    Mistake(
+        id="block-relu-in-training-only",
+        cause="in evaluation mode relu is left out",
+        code=changed(
+            RIGHT_BLOCK,
+            (SECOND_STEP, SECOND_STEP + " if self.training else X + self.W2(self.W1(self.ln2(X)))"),
+        ),
+        behaviour="training",
+        case="evaluation mode",
+        question="In evaluation mode your block has no relu. What may differ between the modes?",
+    ),
     Mistake(
         id="block-post-norm",
         cause="normalised after the sum, as in the first Transformer",
@@ -819,7 +939,7 @@ BLOCKS = (
         code=changed(RIGHT_BLOCK, (FIRST_STEP, "X += self.attention(self.ln1(X))")),
         behaviour="training",
         case="two texts",
-        question="`+=` writes into rows that the gradient still needs. How do you make new ones?",
+        question="Your block writes to its input X, as `+=` does. How do you make new rows instead?",
     ),
 )
 

@@ -51,8 +51,8 @@ def _neighbours(draw: Draw) -> Arguments:
     return {"ids": draw.rng.permutation(draw.sizes["D"]).tolist(), "first": 1, "second": 0}
 
 
-def _same_place(draw: Draw) -> Arguments:
-    drawn = _swap(draw)
+def _same_place(draw: Draw, kind: str = "tensor") -> Arguments:
+    drawn = _swap(draw, kind=kind)
     return drawn | {"second": drawn["first"]}
 
 
@@ -87,6 +87,7 @@ SWAP_TOKENS = Exercise(
                 Case("two axes in front", lambda draw: _swap(draw, "2 B")),
                 Case("a batch of one", lambda draw: _swap(draw, "1")),
                 Case("one place twice", _same_place),
+                Case("one place of a list twice", lambda draw: _same_place(draw, "list")),
                 Case("a list again", lambda draw: _swap(draw, kind="list")),
             ),
         ),
@@ -181,7 +182,8 @@ def enough_on_the_later(
     else:
         cause = "the later colour leads, but not by enough"
     near = "side by side" if second == first + 1 else "apart"
-    return f"at {len(short)} of {len(later)} pairs of places {cause}; in the worst case they stand {near}."
+    pairs = f"{len(short)} of {len(later)} pairs of places"
+    return f"at {pairs} {cause}; in the worst case the two colours stand {near}."
 
 
 def _vocabulary(draw: Draw, tokens: int | None = None) -> tuple[int, list[int]]:
@@ -212,6 +214,28 @@ def _texts(draw: Draw, max_length: int, *lengths: int, tokens: int | None = None
     return calls
 
 
+def _every_last_token(draw: Draw) -> list[Arguments]:
+    """For every id of a vocabulary one call: a text that ends with it, and colours that it is not among."""
+    size = 8 + draw.sizes["K"]
+    order = draw.rng.permutation(size)
+    calls = []
+    for last in range(size):
+        colours = order[3:6] if last in order[:3] else order[:3]
+        text = draw.rng.choice(np.setdiff1d(np.arange(size), colours), 4)
+        text[-1] = last
+        calls.append(
+            {
+                "colour_ids": colours.tolist(),
+                "vocabulary_size": size,
+                "max_length": 12,
+                "text": torch.from_numpy(text),
+                "earlier": int(colours[0]),
+                "later": int(colours[1]),
+            }
+        )
+    return calls
+
+
 MORE_RECENT_LAYER = Exercise(
     function="more_recent_layer",
     parameters=("colour_ids", "vocabulary_size", "max_length"),
@@ -231,14 +255,16 @@ MORE_RECENT_LAYER = Exercise(
                 Case("twelve tokens", lambda draw: _texts(draw, 12, 12)),
                 Case("other colours", lambda draw: _texts(draw, 12, 12)),
                 Case("shorter texts", lambda draw: _texts(draw, 12, 3, 4, 5 + draw.sizes["V"] % 6)),
+                Case("every last token", _every_last_token),
                 Case("four places, four tokens", lambda draw: _texts(draw, 4, 3, 4, tokens=4)),
             ),
         ),
         Behaviour(
             "long texts",
-            "texts of up to 40 tokens",
+            "texts of up to 40 tokens, and inputs left as they are",
             2,
             probe="weights_on_colours",
+            unchanged=True,
             cases=(
                 Case("forty tokens", lambda draw: _texts(draw, 40, 40)),
                 Case("shorter texts", lambda draw: _texts(draw, 40, 3, 9, 20 + draw.sizes["K"])),
@@ -265,12 +291,42 @@ def _causal(draw: Draw) -> Arguments:
     return {"mask": torch.ones(length, length, dtype=torch.bool).tril()}
 
 
-def _mask_per_text(draw: Draw) -> Arguments:
-    """A mask for each text, in which every row may attend to itself and no text has the mask of the first."""
+def _mask_per_text(draw: Draw, before: str = "B") -> Arguments:
+    """A mask for each text, not the same for the first two. Some rows may not attend to themselves, but every
+    row to something."""
     while True:
-        allowed = (draw.rng.random(draw.shape("B L L")) < 0.5) | np.eye(draw.sizes["L"], dtype=bool)
-        if (allowed[0] != allowed[1]).any() and not allowed.all(axis=-1).all():
+        allowed = draw.rng.random(draw.shape(f"{before} L L")) < 0.6
+        itself = np.diagonal(allowed, axis1=-2, axis2=-1)
+        if (allowed[0] != allowed[1]).any() and allowed.any(axis=-1).all() and not itself.all():
             return {"mask": torch.from_numpy(allowed)}
+
+
+def _other_masks(draw: Draw) -> list[Arguments]:
+    """Texts with two axes in front, under masks that broadcast to their weights in three ways."""
+    drawn = _layers(draw, "2 B")
+    keys = torch.arange(draw.sizes["L"]) > 0
+    per_group = torch.stack([keys, ~keys])[:, None, None]
+    return [drawn | {"mask": mask} for mask in (_mask_per_text(draw, "2 B")["mask"], per_group, keys)]
+
+
+def _large_scores(draw: Draw) -> Arguments:
+    """Scores beyond what `exp` can take, with one in each row that leads by far, in both layers. In some row
+    all that the mask allows lie below -12,000, and one that it hides lies higher."""
+    mask = torch.ones(4, 4, dtype=torch.bool).tril()
+    while True:
+        drawn = _layers(draw, rows="4")
+        layers = [(120.0 * W_q, 120.0 * W_k, W_v) for W_q, W_k, W_v in drawn["layers"]]
+        X, leads, drowned, largest = drawn["X"], [], [], []
+        for W_q, W_k, W_v in layers:
+            scores = (X @ W_q) @ (X @ W_k).mT / W_q.shape[1] ** 0.5
+            allowed, hidden = scores.masked_fill(~mask, -torch.inf), scores.masked_fill(mask, -torch.inf)
+            best, second = allowed.topk(2, dim=-1).values.T
+            leads.append((best - second).min())
+            drowned.append(((best < -12_000) & (hidden.amax(-1) > best + 200)).any())
+            largest.append(scores.abs().max())
+            X = X + allowed.softmax(dim=-1) @ (X @ W_v)
+        if min(leads) > 200 and any(drowned) and max(largest) < 1e5:
+            return {"X": drawn["X"], "layers": layers, "mask": mask}
 
 
 OUTPUT_AND_WEIGHTS = (
@@ -298,7 +354,7 @@ TWO_LAYER_ATTENTION = Exercise(
         ),
         Behaviour(
             "any input",
-            "masks in both layers, batches of batches, one token, and inputs left as they are",
+            "masks in both layers, large scores, batches of batches, one token, and inputs left as they are",
             1,
             probe="two_layers",
             unchanged=True,
@@ -307,6 +363,8 @@ TWO_LAYER_ATTENTION = Exercise(
                 Case("one mask for a batch", lambda draw: _layers(draw, "B") | _causal(draw)),
                 Case("a mask for each text", lambda draw: _layers(draw, "B") | _mask_per_text(draw)),
                 Case("two axes in front", lambda draw: _layers(draw, "2 B") | _causal(draw)),
+                Case("other masks", _other_masks),
+                Case("large scores behind a mask", _large_scores),
                 Case("one token", lambda draw: _layers(draw, "B", rows="1")),
                 Case("a batch of one", lambda draw: _layers(draw, "1")),
                 Case("keys of width 1", lambda draw: _layers(draw, key_width="1")),
@@ -339,6 +397,15 @@ def _block(draw: Draw, texts: str = "2", rows: str = "L") -> Arguments:
             return {"attention": attention, "X": X, "parameters": list(given.values())}
 
 
+def _large_hidden_values(draw: Draw) -> Arguments:
+    """A block in which one hidden value is near 10 and one near 40 for every row."""
+    drawn = _block(draw)
+    W1, bias = drawn["parameters"][4:6]
+    W1[:2] *= 0.1
+    bias[0], bias[1] = 10.0, 40.0
+    return drawn
+
+
 def _norm(X: Tensor, given: dict[str, Tensor], name: str) -> Tensor:
     return torch.nn.functional.layer_norm(X, X.shape[-1:], given[f"{name}.weight"], given[f"{name}.bias"])
 
@@ -367,12 +434,13 @@ TRANSFORMER_BLOCK = Exercise(
                 Case("two texts", _block),
                 Case("one text", lambda draw: _block(draw, texts="1")),
                 Case("one token", lambda draw: _block(draw, texts="3", rows="1")),
+                Case("large hidden values", _large_hidden_values),
                 Case("all sizes equal", lambda draw: _block(draw, texts="3"), equal_sizes=True),
             ),
         ),
         Behaviour(
             "training",
-            "gradients that reach the input, the attention and every parameter, and inputs left as they are",
+            "gradients to input, attention and every parameter, evaluation mode, and inputs left as they are",
             1,
             probe="block_with_gradients",
             returns=(Returned("output", "B L D"), *GRADIENTS),
@@ -380,6 +448,7 @@ TRANSFORMER_BLOCK = Exercise(
             cases=(
                 Case("two texts", _block),
                 Case("three texts", lambda draw: _block(draw, texts="3")),
+                Case("evaluation mode", lambda draw: _block(draw) | {"training": False}),
             ),
         ),
     ),
