@@ -34,6 +34,19 @@ def mixing_layer(table: Tensor, W: Tensor) -> Layer:
     return lambda X: table @ (X @ W)
 
 
+def trace_layer(W: Tensor, source: int, target: int, taken: Tensor, power: int, given: Tensor) -> Layer:
+    """Each row by itself; one of them gets, from another one, a sum of powers of its entries in each column.
+
+    Parameters: taken (D,), the share of each entry of row `source`; given (V,), of each column of `target`.
+    """
+
+    def layer(X: Tensor) -> Tensor:
+        here = torch.arange(X.shape[-2])[:, None] == target
+        return torch.tanh(X @ W) + here * (X[:, source] ** power @ taken)[:, None, None] * given
+
+    return layer
+
+
 def masked_layer(W_q: Tensor, W_k: Tensor, W_v: Tensor, mask: Tensor) -> Layer:
     """Self-attention under a mask (L, L), or one for each text (B, L, L)."""
     return lambda X: masked_attention(X @ W_q, X @ W_k, X @ W_v, mask)[0]
@@ -88,6 +101,7 @@ LAYERS: dict[str, Callable[..., Layer | RecallModel | BlockAttention]] = {
     "torch_row_layer": row_layer,
     "torch_running_sum_layer": running_sum_layer,
     "torch_mixing_layer": mixing_layer,
+    "torch_trace_layer": trace_layer,
     "torch_masked_layer": masked_layer,
     "torch_late_masked_layer": late_masked_layer,
     "torch_normalised_first_layer": normalised_first_layer,

@@ -1,6 +1,6 @@
 """Assignment 04: what people get wrong, and right answers that look unusual."""
 
-from course_lib.grading.catalogue import Edit, Mistake, RightAnswer
+from course_lib.grading.catalogue import Edit, Mistake, RightAnswer, changed, versions
 
 RIGHT_CAUSAL = """
 def causal_mask(length):
@@ -26,6 +26,30 @@ def masked_attention(Q, K, V, mask=None):
     weights = masked_softmax(scores, mask)
     return weights @ V, weights
 """
+RIGHT_SEES_FUTURE = """
+def sees_future(layer, X):
+    training = isinstance(layer, nn.Module) and layer.training
+    if training:
+        layer.eval()
+    before = layer(X)
+    leaks = False
+    for j in range(1, X.shape[1]):
+        other = X.clone()
+        other[:, j] = torch.randn(X.shape[0], X.shape[2])
+        leaks |= bool((layer(other) - before)[:, :j].abs().max() > 1e-4)
+    if training:
+        layer.train()
+    return leaks
+"""
+# What a leak may be missed by: the answer of such a test is False, so that nothing tells which it was.
+FAINT = (
+    "Here one column moves up a little and another one down as much. What do you change, what does your "
+    "comparison look at, and from which size on?"
+)
+SQUARES = (
+    "Here outputs become smaller only, and signs or the order of entries do not count. What do you change, "
+    "and which differences do you look at?"
+)
 
 MISTAKES = (
     Mistake(
@@ -486,6 +510,7 @@ def masked_softmax(scores, mask):
     return scores.masked_fill(empty, 0.0).softmax(dim=-1).masked_fill(~mask, 0.0)
 """,
         behaviour="any input",
+        fails=("any input", "empty rows"),
         case="padding",
         question="Your function changes its input scores",
     ),
@@ -1196,11 +1221,8 @@ def sees_future(layer, X):
             return True
     return False
 """,
-        case="a faint trace of the next row",
-        question=(
-            "Here earlier rows move by a hundredth only. From which size on does yours take a movement "
-            "seriously?"
-        ),
+        case="a faint trace of one of many rows",
+        question=FAINT,
     ),
     Mistake(
         id="future-returns-the-movement",
@@ -1365,6 +1387,120 @@ def sees_future(layer, X):
         question=(
             "With one row your list of movements stays empty. What is the answer when there is no later row?"
         ),
+    ),
+    Mistake(
+        id="causal-small-integers",
+        cause="positions are integers of 8 bits, which end at 127",
+        code="""
+def causal_mask(length):
+    positions = torch.arange(length).to(torch.int8)
+    return positions[:, None] >= positions
+""",
+        case="a long text",
+        question="Behind token 127 your mask starts anew. How far do your integers count?",
+    ),
+    Mistake(
+        id="causal-window",
+        cause="only the last 64 keys are allowed",
+        code="""
+def causal_mask(length):
+    positions = torch.arange(length)
+    back = positions[:, None] - positions
+    return (back >= 0) & (back < 64)
+""",
+        case="a long text",
+        question="Keys far back are hidden in your mask. How far back may a query see?",
+    ),
+    Mistake(
+        id="padding-small-integers",
+        cause="lengths are integers of 8 bits, which end at 127",
+        code=Edit(RIGHT_PADDING, "torch.as_tensor(lengths)", "torch.as_tensor(lengths).to(torch.int8)"),
+        behaviour="any input",
+        case="long texts",
+        question="Long texts are cut in your mask. How far do your integers count?",
+    ),
+    *versions(
+        id="changes-the-mask",
+        cause="empty rows are filled in the caller's mask",
+        behaviour="empty rows",
+        of={
+            "masked_softmax": (
+                """
+def masked_softmax(scores, mask):
+    empty = ~mask.any(dim=-1, keepdim=True)
+    mask |= empty
+    return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).masked_fill(empty, 0.0)
+""",
+                "an empty row",
+                "Your function changes its input mask",
+            ),
+            "masked_attention": (
+                """
+def masked_attention(Q, K, V, mask=None):
+    mask = torch.ones(Q.shape[-2], K.shape[-2], dtype=torch.bool) if mask is None else mask
+    empty = ~mask.any(dim=-1, keepdim=True)
+    mask |= empty
+    scores = (Q @ K.mT / math.sqrt(K.shape[-1])).masked_fill(~mask, -torch.inf)
+    weights = scores.softmax(dim=-1).masked_fill(empty, 0.0).masked_fill(~mask, 0.0)
+    return weights @ V, weights
+""",
+                "an empty row",
+                "Your function changes its input mask",
+            ),
+        },
+    ),
+    *versions(
+        id="sees-future-blind",
+        cause="the test for leaks misses some",
+        function="sees_future",
+        of={
+            "without abs": (
+                changed(RIGHT_SEES_FUTURE, (".abs().max()", ".max()")),
+                "squares of a later row",
+                SQUARES,
+            ),
+            "mean": (
+                changed(RIGHT_SEES_FUTURE, ("max()", "mean()")),
+                "a faint trace of one of many rows",
+                FAINT,
+            ),
+            "limit too high": (
+                changed(RIGHT_SEES_FUTURE, ("1e-4", "0.01")),
+                "a faint trace of one of many rows",
+                FAINT,
+            ),
+            "mean over columns": (
+                changed(RIGHT_SEES_FUTURE, (".abs()", ".mean(dim=-1).abs()")),
+                "a faint trace of one of many rows",
+                FAINT,
+            ),
+            "first column": (
+                changed(RIGHT_SEES_FUTURE, ("[:, :j]", "[:, :j, 0]")),
+                "a faint trace of one of many rows",
+                FAINT,
+            ),
+            "first entry": (
+                changed(
+                    RIGHT_SEES_FUTURE,
+                    (
+                        "other[:, j] = torch.randn(X.shape[0], X.shape[2])",
+                        "other[:, j, 0] = torch.randn(X.shape[0])",
+                    ),
+                ),
+                "a faint trace of one of many rows",
+                FAINT,
+            ),
+            "sign": (
+                changed(RIGHT_SEES_FUTURE, ("torch.randn(X.shape[0], X.shape[2])", "-X[:, j]")),
+                "squares of a later row",
+                SQUARES,
+            ),
+            "order": (
+                changed(RIGHT_SEES_FUTURE, ("torch.randn(X.shape[0], X.shape[2])", "X[:, j].flip(-1)")),
+                "squares of a later row",
+                SQUARES,
+            ),
+        },
     ),
 )
 

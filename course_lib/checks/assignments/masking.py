@@ -24,6 +24,7 @@ from course_lib.checks.assignments.masking_layers import (
     padded_texts,
     past,
     rows_of,
+    squares,
 )
 from course_lib.checks.draw import Draw
 from course_lib.checks.spec import Arguments, Assignment, Behaviour, Case, Exercise, Returned
@@ -123,6 +124,11 @@ def _extreme(draw: Draw, around: float, added: float) -> Arguments:
     return _behind(float32(around - 64.0 * steps), _mask(draw, "L M"), added)
 
 
+def _square_batch(draw: Draw) -> list[Arguments]:
+    """One mask for all tables, or one row of keys for all queries, where every axis has the same length."""
+    return [_scores(draw, "B L M", mask) for mask in (_mask(draw, "L M"), _padding(draw, "M"))]
+
+
 def _other_hidden_scores(draw: Draw) -> list[Arguments]:
     drawn = _scores(draw)
     return [drawn, _behind(drawn["scores"], drawn["mask"], -8.0)]
@@ -144,14 +150,22 @@ def _value_of_a_million(draw: Draw) -> Arguments:
     return drawn | {"mask": mask}
 
 
-def _long_queries(draw: Draw) -> Arguments:
+def _key_of_a_million(draw: Draw) -> Arguments:
+    """Hidden keys so far from the others that a mean over all keys would drown these."""
+    drawn, mask = _tables(draw), _padding(draw, "M")
+    drawn["K"][~mask] *= MILLION
+    return drawn | {"mask": mask}
+
+
+def _long_queries(draw: Draw, *, masked: bool = True) -> Arguments:
     """Scores far beyond what `exp` can take; drawn again until float32 has no doubt which key wins."""
     while True:
-        drawn = _tables(draw) | {"Q": normal(draw, "L K", 2000.0), "mask": _mask(draw, "L M")}
+        drawn = _tables(draw) | {"Q": normal(draw, "L K", 2000.0), "mask": None}
+        allowed = _mask(draw, "L M") if masked else torch.ones(draw.shape("L M"), dtype=torch.bool)
         scores = (drawn["Q"].double() @ drawn["K"].double().mT / draw.sizes["K"] ** 0.5).numpy()
-        best = np.sort(np.where(drawn["mask"].numpy(), scores, -1e9))
+        best = np.sort(np.where(allowed.numpy(), scores, -1e9))
         if (best[:, -1] - best[:, -2]).min() > 60 and 1000 < np.abs(scores).max() < 1e4:
-            return drawn
+            return drawn | {"mask": allowed if masked else None}
 
 
 CAUSAL_MASK = Exercise(
@@ -170,6 +184,7 @@ CAUSAL_MASK = Exercise(
                 Case("another length", lambda draw: {"length": draw.sizes["K"]}),
                 Case("two tokens", lambda draw: {"length": 2}),
                 Case("one token", lambda draw: {"length": 1}),
+                Case("a long text", lambda draw: {"length": 130}),
             ),
         ),
     ),
@@ -218,6 +233,7 @@ PADDING_MASK = Exercise(
                 Case("an empty text", lambda draw: {"lengths": [0, 3, 2, 0], "max_length": 3}),
                 Case("one text", lambda draw: {"lengths": [2], "max_length": draw.sizes["K"]}),
                 Case("one place", lambda draw: {"lengths": [1, 0, 1], "max_length": 1}),
+                Case("long texts", lambda draw: {"lengths": [300, 130, 1, 257], "max_length": 300}),
             ),
         ),
     ),
@@ -276,6 +292,7 @@ MASKED_SOFTMAX = Exercise(
                     equal_sizes=True,
                 ),
                 Case("one row of keys for all", lambda draw: _scores(draw, "B L M", _padding(draw, "M"))),
+                Case("masks that broadcast, all sizes equal", _square_batch, equal_sizes=True),
                 Case("two axes in front", lambda draw: _scores(draw, "2 B L M", _mask(draw, "B 1 M"))),
                 Case("one query", lambda draw: _scores(draw, "1 M")),
                 Case("one key", lambda draw: _scores(draw, "L 1", torch.tensor([[True]]))),
@@ -283,9 +300,10 @@ MASKED_SOFTMAX = Exercise(
         ),
         Behaviour(
             "empty rows",
-            "rows with nothing allowed, and gradients",
+            "rows with nothing allowed, gradients, and masks left as they are",
             2,
             properties=(hidden_keys_weigh_nothing,),
+            unchanged=True,
             probe="with_gradients",
             returns=(Returned("weights", "... L M", weights=True), Returned("scores_gradient", "... L M")),
             cases=(
@@ -350,14 +368,22 @@ MASKED_ATTENTION = Exercise(
                 Case("two axes in front", lambda draw: _tables(draw, "2 B") | {"mask": _mask(draw, "B 1 M")}),
                 Case("one query", lambda draw: _tables(draw, queries="1") | {"mask": _mask(draw, "1 M")}),
                 Case("one key", lambda draw: _tables(draw, keys="1") | {"mask": torch.tensor([[True]])}),
+                Case(
+                    "one row of keys for all, all sizes equal",
+                    lambda draw: _tables(draw, "B") | {"mask": _padding(draw, "M")},
+                    equal_sizes=True,
+                ),
                 Case("very long queries", _long_queries),
+                Case("very long queries without a mask", lambda draw: _long_queries(draw, masked=False)),
+                Case("a million in a hidden key", _key_of_a_million),
             ),
         ),
         Behaviour(
             "empty rows",
-            "rows with nothing allowed, and gradients",
+            "rows with nothing allowed, gradients, and masks left as they are",
             2,
             properties=(hidden_keys_weigh_nothing,),
+            unchanged=True,
             probe="with_gradients",
             returns=(
                 *OUTPUT_AND_WEIGHTS,
@@ -373,6 +399,7 @@ MASKED_ATTENTION = Exercise(
                     "only earlier keys",
                     lambda draw: _tables(draw, keys="L") | {"mask": causal(draw.sizes["L"], -1)},
                 ),
+                Case("no mask", _tables),
                 Case("nothing allowed at all", lambda draw: _tables(draw) | {"mask": _nothing(draw, "L M")}),
             ),
         ),
@@ -388,7 +415,7 @@ SEES_FUTURE = Exercise(
     behaviours=(
         Behaviour(
             "ordinary",
-            "ten layers that see the future, and ten that do not",
+            "eleven layers that see the future, and eleven that do not",
             3,
             cases=(
                 Case("each row by itself", lambda draw: layer_and_rows(draw, "row")),
@@ -413,6 +440,7 @@ SEES_FUTURE = Exercise(
                     "rows normalised one by one, causal attention",
                     lambda draw: layer_and_rows(draw, "normalised_first", mask=causal(rows_of(draw))),
                 ),
+                Case("squares of an earlier row", lambda draw: squares(draw, later=False)),
                 Case(
                     "attention without a mask",
                     lambda draw: leaking(draw, "masked", mask=causal(rows_of(draw), rows_of(draw))),
@@ -434,7 +462,8 @@ SEES_FUTURE = Exercise(
                     lambda draw: leaking(draw, "late_masked", mask=causal(rows_of(draw))),
                 ),
                 Case("normalised over the sequence", lambda draw: leaking(draw, "sequence_norm")),
-                Case("a faint trace of the next row", faint),
+                Case("a faint trace of one of many rows", faint),
+                Case("squares of a later row", lambda draw: squares(draw, later=True)),
             ),
         ),
         Behaviour(

@@ -41,6 +41,8 @@ def layer_and_rows(
     rows = rows_of(draw) if rows is None else rows
     if name in ("mixing", "row", "rounding"):
         given["W"] = normal(draw, "D V")
+    elif name == "trace":
+        given["W"] = normal(draw, f"D {len(given['given'])}")
     elif "mask" in given:
         given |= {
             "W_q": normal(draw, "D K", 0.6),
@@ -99,10 +101,24 @@ def later_mean(draw: Draw) -> Arguments:
 
 
 def faint(draw: Draw) -> Arguments:
-    """Each row plus a hundredth of the next one."""
-    length = rows_of(draw)
-    table = torch.eye(length) + 0.01 * torch.ones(length, length).triu(1).tril(1)
-    return leaking(draw, "mixing", 0.01, table=table)
+    """Only one row of many is seen, by the one before it, and only the last of its entries: a little of it
+    is added to one column and taken from another, not the first, so that their sum does not move."""
+    rows, taken = 20, torch.zeros(draw.sizes["D"])
+    taken[-1] = 0.002
+    given = torch.tensor([0.0, 0.0, 1.0, 0.0, -1.0])
+    places = {"source": rows - 2, "target": rows - 3}
+    return leaking(draw, "trace", 0.003, rows=rows, texts="9", taken=taken, power=1, given=given, **places)
+
+
+def squares(draw: Draw, *, later: bool) -> Arguments:
+    """The sum of squares of a row is taken from the one before it, or from the one behind it. What is
+    squared is short, so that other normal numbers have a larger sum: outputs can only become smaller."""
+    rows, width = rows_of(draw), draw.sizes["D"]
+    source, target = (rows - 2, rows - 3) if later else (rows - 3, rows - 2)
+    given = {"taken": torch.ones(width), "power": 2, "given": torch.full((5,), -0.3)}
+    drawn = layer_and_rows(draw, "trace", texts="1", source=source, target=target, **given)
+    drawn["X"][:, source] *= 0.15 * width**0.5 / drawn["X"][:, source].norm()
+    return drawn
 
 
 def last_two(draw: Draw) -> Arguments:
