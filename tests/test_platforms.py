@@ -24,8 +24,13 @@ NAME = "01_soft_lookup"
 def text_subprocesses(code: str) -> list[set[str]]:
     """The keywords of every call that starts a program and reads its output as text."""
     calls = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
-    words = ({word.arg for word in call.keywords if word.arg} for call in calls)
-    return [each for each in words if {"text", "universal_newlines"} & each]
+    as_text = {("text", "True"), ("universal_newlines", "True")}
+    found = []
+    for call in calls:
+        words = {(word.arg, ast.unparse(word.value)) for word in call.keywords if word.arg}
+        if words & as_text:
+            found.append({name for name, _ in words})
+    return found
 
 
 @pytest.mark.parametrize("path", PYTHON, ids=lambda path: path.relative_to(ROOT).as_posix())

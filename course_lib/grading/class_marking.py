@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.errors import CourseError
+from course_lib.project import MARKER
 
 from .finding import find_notebook
 from .secret import NAME, read_or_make
@@ -99,7 +100,8 @@ def digest_of(path: Path) -> str:
 def submissions(root: Path, assignment: str, students: str) -> list[Submission]:
     """What has been handed in, by student. Raises: CourseError when that is nothing."""
     folders = sorted(path for path in (root / "submitted").glob(f"*/{assignment}"))
-    found = [_submission(each, assignment) for each in folders if fnmatch(each.parent.name, students)]
+    config = (root / MARKER).read_bytes()  # which may say what lateness costs
+    found = [_submission(each, assignment, config) for each in folders if fnmatch(each.parent.name, students)]
     if not found:
         raise CourseError(
             f"no submission of {assignment} by a student named {students} in submitted/; collect them first"
@@ -107,12 +109,12 @@ def submissions(root: Path, assignment: str, students: str) -> list[Submission]:
     return found
 
 
-def _submission(folder: Path, assignment: str) -> Submission:
+def _submission(folder: Path, assignment: str, config: bytes) -> Submission:
     path, noticed = find_notebook(folder, assignment)
     made = Submission(folder.parent.name, path, "")
     timestamp = folder / "timestamp.txt"
     told = [*noticed, timestamp.read_text(encoding="utf-8", errors="replace") if timestamp.is_file() else ""]
-    digest = hashlib.sha256(json.dumps(told).encode() + (made.data() or b""))
+    digest = hashlib.sha256(json.dumps(told).encode() + config + (made.data() or b""))
     return replace(made, digest=digest.hexdigest())
 
 
