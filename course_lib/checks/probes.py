@@ -105,8 +105,12 @@ def attention_module_with_gradients(
 
 
 def _loaded(layer: Probe, d_model: int, num_heads: int, **matrices: Any) -> Any:
-    """The module with the given matrices, each by the name under which an `nn.Linear` lists it."""
+    """The module with the given matrices, each by the name under which an `nn.Linear` lists it.
+
+    Another one, with another number of heads, is made after it: neither may know of the other.
+    """
     module = layer(d_model, num_heads)
+    layer(d_model, 1 if num_heads > 1 else d_model)
     load_parameters(module, {f"{name}.weight": matrix for name, matrix in matrices.items()})
     return module
 

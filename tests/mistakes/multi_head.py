@@ -730,9 +730,23 @@ def multi_head_attention(X, W_q, W_k, W_v, W_o, num_heads, mask=None):
         behaviour="masks",
         case="a causal mask, large scores",
         question=(
-            "Here the allowed scores of a row lie below −100. Which number of yours stands in place of the "
-            "hidden ones, and which of them is the largest?"
+            "Here the allowed scores of a row lie below −12,000. Which number of yours stands in place of "
+            "the hidden ones, and which of them is the largest?"
         ),
+    ),
+    Mistake(
+        id="attention-hidden-scores-of-minus-10000",
+        cause="hidden scores become -10,000, which is more than an allowed score may be",
+        code=changed(
+            RIGHT_ATTENTION,
+            (
+                "weights = masked_softmax(scores, mask[..., None, :, :])",
+                "weights = scores.masked_fill(~mask[..., None, :, :], -1e4).softmax(dim=-1)",
+            ),
+        ),
+        behaviour="masks",
+        case="a causal mask, large scores",
+        question="Here the allowed scores of a row lie below −12,000",
     ),
 )
 
@@ -979,6 +993,18 @@ class MultiHeadAttention(nn.Module):
         question=(
             "The module was called with another mask before, and still uses that one. What does it keep from "
             "one call to the next?"
+        ),
+    ),
+    Mistake(
+        id="module-heads-kept-by-the-class",
+        cause="the number of heads is kept in the class, where the next module changes it",
+        code=changed(
+            RIGHT_MODULE, ("self.num_heads = num_heads", "MultiHeadAttention.num_heads = num_heads")
+        ),
+        case="a batch",
+        question=(
+            "Another module with one head was made after this one. "
+            "Where does each keep its own number of heads?"
         ),
     ),
     Mistake(
@@ -1239,6 +1265,16 @@ def weight_bytes(n, num_heads, itemsize):
 """,
         case="a picture of 196 patches",
         question="You count numbers. How many bytes does each take?",
+    ),
+    Mistake(
+        id="bytes-at-most-4",
+        cause="no number takes more than 4 bytes",
+        code="""
+def weight_bytes(n, num_heads, itemsize):
+    return num_heads * n * n * min(itemsize, 4)
+""",
+        case="numbers of 8 bytes",
+        question="Each number takes 8 bytes here. How many does yours take?",
     ),
     Mistake(
         id="bytes-one-row",

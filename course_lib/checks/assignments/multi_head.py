@@ -137,17 +137,20 @@ def _padding(draw: Draw) -> Arguments:
             return {"mask": torch.from_numpy(np.arange(length) < lengths[:, None])[:, None].contiguous()}
 
 
-def _large_scores(draw: Draw) -> Arguments:
+def _large_scores(draw: Draw, factor: int = 10, behind: Tensor | None = None) -> Arguments:
     """Scores beyond what `exp` can take. They are halves of whole numbers, as heads have width 4, so that no
-    order of summation rounds them."""
+    order of summation rounds them. In each row one of the scores that may be seen leads by far: next to
+    10,000, the logarithm of a sum of two is rounded by more than the tolerance."""
     while True:
-        drawn = _layer(draw, width=4)
+        drawn = _layer(draw, "2 5", heads=2, width=4)
         X, W_q, W_k = (
             _floats(draw.integers(" ".join(map(str, drawn[name].shape)))) for name in ("X", "W_q", "W_k")
         )
-        drawn |= {"X": X, "W_q": W_q, "W_k": W_k}
+        drawn |= {"X": X, "W_q": factor * W_q, "W_k": W_k}
         scores = _scores(drawn)
-        if scores.max() > 200 and scores.abs().max() < 1e4:
+        seen = scores if behind is None else scores.masked_fill(~behind, -torch.inf)
+        best, second = seen.topk(2, dim=-1).values.unbind(dim=-1)
+        if (best - second).min() > 25 and scores.max() > 200 and scores.abs().max() < 1e5:
             return drawn
 
 
@@ -159,14 +162,22 @@ def _scores(drawn: Arguments) -> Tensor:
 
 
 def _large_scores_behind_a_mask(draw: Draw) -> Arguments:
-    """The same under a causal mask. In some row all allowed scores lie far below 0 and a hidden one."""
+    """The same under a causal mask. In some row all allowed scores lie below -12,000, a hidden one above."""
+    mask = torch.ones(5, 5, dtype=torch.bool).tril()
     while True:
-        drawn = _large_scores(draw) | _causal(draw)
-        scores, hidden = _scores(drawn), ~drawn["mask"]
-        allowed = scores.masked_fill(hidden, -torch.inf).amax(dim=-1)
-        best_hidden = scores.masked_fill(~hidden, -torch.inf).amax(dim=-1)
-        if ((allowed < -100) & (best_hidden > allowed + 100)).any():
+        drawn = _large_scores(draw, 50, mask) | {"mask": mask}
+        scores = _scores(drawn)
+        allowed = scores.masked_fill(~mask, -torch.inf).amax(dim=-1)
+        best_hidden = scores.masked_fill(mask, -torch.inf).amax(dim=-1)
+        if ((allowed < -12_000) & (best_hidden > allowed + 100)).any():
             return drawn
+
+
+def _module_with_large_scores(draw: Draw) -> Arguments:
+    """The same for a module, whose matrices are stored the other way round."""
+    drawn = _large_scores_behind_a_mask(draw)
+    turned = {name: drawn[name].T.contiguous() for name in ("W_q", "W_k", "W_v", "W_o")}
+    return {"d_model": drawn["X"].shape[-1]} | drawn | turned
 
 
 def _places_in_columns(draw: Draw) -> Arguments:
@@ -333,7 +344,7 @@ MODULE = Exercise(
         ),
         Behaviour(
             "training",
-            "masks, two calls, evaluation mode, gradients of all four matrices, and inputs left as they are",
+            "masks, large scores, two calls, evaluation mode, all gradients, and inputs left as they are",
             1,
             unchanged=True,
             probe="attention_module_with_gradients",
@@ -347,6 +358,7 @@ MODULE = Exercise(
                     lambda draw: _called_before(draw, _mask_per_text(draw)["mask"]),
                 ),
                 Case("a mask before, none now", lambda draw: _called_before(draw, None)),
+                Case("a causal mask, large scores", _module_with_large_scores, visible=False),
                 Case(
                     "evaluation mode",
                     lambda draw: _module(draw) | _mask_per_text(draw) | {"training": False},
@@ -451,6 +463,8 @@ WEIGHT_BYTES = Exercise(
             1,
             cases=(
                 Case("a picture of 196 patches", lambda draw: {"n": 196, "num_heads": 12, "itemsize": 4}),
+                Case("numbers of 8 bytes", lambda draw: {"n": 5, "num_heads": 3, "itemsize": 8}),
+                Case("to the last byte", lambda draw: {"n": 100_003, "num_heads": 3, "itemsize": 16}),
                 Case("every pixel a token", lambda draw: {"n": 224 * 224, "num_heads": 1, "itemsize": 4}),
                 Case(
                     "other numbers",
