@@ -26,8 +26,8 @@ BROKEN = "this is no notebook"
 
 
 def _handed_in(folder: Path) -> Course:
-    """A course in which five students handed in: one with everything right, one with a mistake, one nothing
-    of their own, one a notebook under another name, and one a broken file."""
+    """A course in which students handed in: one with everything right, one with a mistake, one nothing of
+    their own, one a notebook under another name, and one a broken file."""
     course = Course.make(folder, NAME)
     answers = answers_of(course.source())
     course.submit("right", course.source())
@@ -102,6 +102,16 @@ def test_a_class_is_marked_as_nbgrader_marks_it(course: Course, tmp_path: Path) 
         "renamed": 20,
         "broken": 0,
     }
+
+
+def test_a_folder_without_a_notebook_gets_no_points_and_the_reason(course: Course) -> None:
+    folder = course.folder / "submitted" / "empty" / NAME
+    folder.mkdir(parents=True)
+    (folder / "readme.txt").write_text("I forgot it")
+    said = mark(course, "--students=empty")
+    assert (said["empty"]["points"], said["empty"]["trouble"]) == (0, None)
+    assert "there is no notebook in the folder" in said["empty"]["note"]
+    assert sum(course.points()["empty"].values()) == 0
 
 
 def test_only_what_changed_is_marked_again(course: Course) -> None:

@@ -49,13 +49,17 @@ class Submission:
 
 @dataclass(frozen=True)
 class Done:
-    """What happened to one student's submission: points out of how many, or why it could not be marked."""
+    """What happened to one student's submission: points out of how many, or why it could not be marked.
+
+    note: why it could not be read, where that is why it has no points. again: it had been marked before.
+    """
 
     student: str
     points: float | None = None
     max_points: float | None = None
     trouble: str | None = None
     again: bool = False
+    note: str | None = None
 
 
 class ClassRecord:
@@ -75,7 +79,7 @@ class ClassRecord:
             return None
         if not marked.is_file() or entry["marked"] != digest_of(marked):
             return None
-        return Done(submission.student, entry["points"], entry["max_points"], again=True)
+        return Done(submission.student, entry["points"], entry["max_points"], again=True, note=entry["note"])
 
     def put(self, submission: Submission, version: str, marked: Path, done: Done) -> None:
         """Remember a submission's marks; the file is whole at any moment."""
@@ -85,6 +89,7 @@ class ClassRecord:
             "marked": digest_of(marked),
             "points": done.points,
             "max_points": done.max_points,
+            "note": done.note,
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self.path.with_suffix(".new")
@@ -103,9 +108,7 @@ def submissions(root: Path, assignment: str, students: str) -> list[Submission]:
     config = (root / MARKER).read_bytes()  # which may say what lateness costs
     found = [_submission(each, assignment, config) for each in folders if fnmatch(each.parent.name, students)]
     if not found:
-        raise CourseError(
-            f"no submission of {assignment} by a student named {students} in submitted/; collect them first"
-        )
+        raise CourseError(f"no folder submitted/{students}/{assignment}; collect submissions first")
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from pathlib import Path
@@ -18,6 +19,14 @@ from course_lib.errors import CourseError
 
 from .class_marking import Done, Submission
 from .store import Store
+
+
+class ListedByExporter(Autograde):
+    """Autograde whose submissions our exporter lists: nbgrader's list stops at a folder without a notebook."""
+
+    def init_notebooks(self) -> None:
+        """Begin with an empty list."""
+        self.assignments, self.notebooks = {}, []
 
 
 class Writer:
@@ -52,7 +61,7 @@ class Writer:
     def _autograde(self, student: str) -> None:
         course = CourseDirectory(config=self.config)
         course.root, course.assignment_id, course.student_id = str(self.root), self.assignment, student
-        converter = Autograde(coursedir=course, config=self.config, log=self.log, force=True)
+        converter = ListedByExporter(coursedir=course, config=self.config, log=self.log, force=True)
         before = os.getcwd()
         os.chdir(self.root)
         try:
@@ -65,7 +74,13 @@ class Writer:
         course.root = str(self.root)
         with Gradebook(course.db_url, course.course_id) as gradebook:
             submission: Any = gradebook.find_submission(self.assignment, student)
-            return Done(student, submission.score, submission.max_score)
+            return Done(student, submission.score, submission.max_score, note=self._note(student))
+
+    def _note(self, student: str) -> str | None:
+        """Why a submission could not be read, as its marked notebook says."""
+        marked = self.root / "autograded" / student / self.assignment / f"{self.assignment}.ipynb"
+        notes = json.loads(marked.read_text(encoding="utf-8"))["metadata"].get("course", {})
+        return notes.get("unreadable")
 
 
 class _LastWords(logging.Handler):
