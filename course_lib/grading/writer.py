@@ -22,7 +22,7 @@ from .store import Store
 
 
 class ListedByExporter(Autograde):
-    """Autograde whose submissions our exporter lists: nbgrader's list stops at a folder without a notebook."""
+    """Autograde whose submissions our exporter lists: nbgrader's stops where there is no notebook."""
 
     def init_notebooks(self) -> None:
         """Begin with an empty list."""
