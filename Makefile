@@ -10,7 +10,7 @@ CHAPTERS = $(wildcard notebooks/*.ipynb)
 NOTEBOOKS = $(CHAPTERS) $(wildcard solutions/*/*.ipynb) $(wildcard exercises/*/*.ipynb)
 export OMP_NUM_THREADS = 1
 
-.PHONY: help setup lab test lint format normalise chapters release catalogue speed site pdf checksite benchmark mutation cheats
+.PHONY: help setup lab test slow lint format normalise chapters release catalogue speed site pdf checksite benchmark mutation cheats
 .DEFAULT_GOAL = help
 
 help:  ## list the targets
@@ -25,6 +25,9 @@ lab: setup  ## copy new exercises to work/ and open JupyterLab at chapter 1; ARG
 
 test: setup  ## run the whole suite, chapters included; ARGS go to pytest
 	$(RUN) pytest -n 2 --dist loadfile $(ARGS)
+
+slow: setup  ## run the tests that take too long for make test: broken submissions, killed markers, more pages
+	$(RUN) pytest -n 2 --dist loadfile -m slow $(ARGS)
 
 lint: setup  ## check the style of code, movable figures and notebook files without changing them
 	$(RUN) ruff format --check .

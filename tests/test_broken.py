@@ -17,6 +17,8 @@ from course_lib.grading import sandbox
 from marking import answers_of
 from programs import find_program
 
+pytestmark = pytest.mark.slow
+
 LIMITS = "\nc.JudgedExecute.timeout = 4\nc.JudgedExecute.total = 40\n"
 
 

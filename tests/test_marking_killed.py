@@ -18,7 +18,7 @@ from marking import Course, answered, answers_of
 
 NAME = "01_soft_lookup"
 STUDENTS = ("a", "b", "c", "d")
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="kill -9")
+pytestmark = [pytest.mark.skipif(os.name != "posix", reason="kill -9"), pytest.mark.slow]
 
 
 def _start(course: Course) -> subprocess.Popen[bytes]:

@@ -236,7 +236,7 @@ def test_ci_calls_only_what_the_readme_names():
     assert re.findall(r"\bmake (\w+)", script) == ["test"]
     assert set(re.findall(r"missing\+=\((\w+)\)", script)) == {"chromium", "bubblewrap"}
     programs = ("chromium", "bubblewrap")
-    targets = ("make test", "make mutation", "make catalogue", "make cheats", "make checksite")
+    targets = ("make test", "make slow", "make mutation", "make catalogue", "make cheats", "make checksite")
     for promised in (".ci/run", *targets, *programs):
         assert promised in text("README.md")
     steps = [
@@ -249,6 +249,7 @@ def test_ci_calls_only_what_the_readme_names():
     assert {run for run in runs if not run.startswith(preparation)} == {
         "bash .ci/run",
         "make test",
+        "make slow",
         "make catalogue",
         "make cheats",
         "make mutation",

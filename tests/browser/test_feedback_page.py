@@ -8,7 +8,10 @@ from playwright.sync_api import Browser, Page
 from course_lib.grading import sandbox
 from marking import Course, answered, answers_of
 
-pytestmark = pytest.mark.skipif(sandbox.missing() is not None, reason=str(sandbox.missing()))
+pytestmark = [
+    pytest.mark.skipif(sandbox.missing() is not None, reason=str(sandbox.missing())),
+    pytest.mark.slow,
+]
 NAME = "01_soft_lookup"
 
 

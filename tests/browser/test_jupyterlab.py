@@ -17,7 +17,9 @@ LIVE = f"{OUTPUTS} figure.explorable[data-live]"
 EXERCISE, CHECK = "01_soft_lookup", "test-softmax-ordinary"
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize(
+    "chapter", [CHAPTERS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in CHAPTERS[1:])]
+)
 def test_a_chapter_reads_well_before_it_is_trusted_and_its_figures_move_after(
     page: Page, lab: Lab, chapter: str, violations: Callable[..., list[str]]
 ) -> None:
@@ -35,6 +37,7 @@ def test_a_chapter_reads_well_before_it_is_trusted_and_its_figures_move_after(
         assert violations(page, OUTPUTS, exclude=["svg"]) == [], theme
 
 
+@pytest.mark.slow
 def test_notebook_7_shows_pictures_untrusted_live_figures_trusted_and_all_in_a_narrow_window(
     chromium: Browser, lab: Lab
 ) -> None:

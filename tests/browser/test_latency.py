@@ -14,6 +14,8 @@ from explorables import EXAMPLES
 from playwright.sync_api import Locator, Page
 from test_explorables import CONTROLS, SLIDERS, put
 
+pytestmark = pytest.mark.slow
+
 MEDIAN, RARELY = 16.0, 33.0  # milliseconds: one frame and two frames at 60 per second
 ROUNDS, STEPS = 8, 20
 WATCH = """(figure) => {
