@@ -26,6 +26,8 @@ from course_lib.grading.source import Source
 from marking import answered, answers_of
 from programs import find_program
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 # One for each way in: a tag, a hook, a forged message, frames, an object that lies, the disk, the network.
 SAMPLE = ("skip-tag", "ast-hook", "forged-result", "frames", "array-protocol", "solution", "loopback")

@@ -125,6 +125,7 @@ def test_only_what_changed_is_marked_again(course: Course) -> None:
     assert sum(course.points()["wrong"].values()) == 20
 
 
+@pytest.mark.slow
 def test_an_unchanged_class_needs_no_nbgrader_and_no_time(course: Course) -> None:
     mark(course)
     script = (
@@ -141,6 +142,7 @@ def test_an_unchanged_class_needs_no_nbgrader_and_no_time(course: Course) -> Non
     assert done.stdout.split() == ["5", "True", "False"], done.stderr
 
 
+@pytest.mark.slow
 def test_a_marker_that_is_killed_loses_nothing_and_the_next_one_goes_on(course: Course) -> None:
     marker = start(course, "--workers=1")
     for _ in _until(lambda: (course.folder / ".course_marks" / f"{NAME}.json").exists()):
@@ -158,6 +160,7 @@ def test_a_marker_that_is_killed_loses_nothing_and_the_next_one_goes_on(course: 
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the worker in /proc")
 def test_a_worker_that_is_killed_costs_no_submission(course: Course) -> None:
     marker = start(course, "--workers=1")
@@ -170,6 +173,7 @@ def test_a_worker_that_is_killed_costs_no_submission(course: Course) -> None:
     assert said == {"right": 20, "wrong": 14, "untouched": 0, "renamed": 20, "broken": 0}
 
 
+@pytest.mark.slow
 def test_a_gradebook_that_is_busy_is_named_and_nothing_is_lost(course: Course) -> None:
     with closing(sqlite3.connect(course.folder / "gradebook.db")) as other:
         other.execute("begin exclusive")

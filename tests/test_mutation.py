@@ -15,7 +15,10 @@ from mutation.judging import SECRETS, Report, failures, report
 from mutation.mutants import Mutant, mutants
 from mutation.operators import AnotherName, LeaveOutArgument, LeaveOutStatement
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGPROF"), reason="needs a limit of time")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(signal, "SIGPROF"), reason="needs a limit of time"),
+    pytest.mark.slow,
+]
 FAST = [
     (name, each.function)
     for name in ("01_soft_lookup", "02_queries_keys_values")
