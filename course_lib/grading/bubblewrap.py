@@ -97,7 +97,7 @@ def _files(
     for folder in private:
         words += _in_memory(str(folder), temporary)
     words += ["--remount-ro", "/", "--clearenv"]
-    for name, value in _variables().items():
+    for name, value in variables().items():
         words += ["--setenv", name, value]
     return [*words, "--chdir", "/"]
 
@@ -126,7 +126,8 @@ def _libraries() -> list[str]:
     return words
 
 
-def _variables() -> dict[str, str]:
+def variables() -> dict[str, str]:
+    """The environment of a student's kernel, and nothing else of the marker's."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     path = os.pathsep.join([str(Path(sys.executable).parent), "/usr/bin", "/bin"])
     return kept | {

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .bubblewrap import MIB, below_temporary, closed
+from .bubblewrap import MIB, below_temporary, closed, variables
 from .sandbox import Limits, Room, concealed, own_user
 
 SCRIPT = Path(__file__).with_name("warm_parent.py")
@@ -86,6 +86,7 @@ class WarmParent:
             work=str(room.work),
             again=[*below_temporary(), str(room.sockets)],
             temporary=limits.temporary,
+            variables=variables(),
             concealed=[*map(str, concealed())],
             limits={
                 "AS": limits.memory * MIB,
