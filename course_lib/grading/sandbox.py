@@ -18,7 +18,7 @@ from pathlib import Path
 
 from course_lib.errors import CourseError
 
-from .bubblewrap import NOBODY, closed
+from .bubblewrap import MIB, NOBODY, closed
 
 # Run once inside: what a kernel needs is there, and what it must not see is not.
 PROBE = """
@@ -44,18 +44,20 @@ class Limits:
     files: int = 1024
     temporary: int = 256
 
+    def values(self) -> dict[str, int]:
+        """By the name of each limit as the system calls it, RLIMIT_…: bytes, seconds and numbers."""
+        return {
+            "AS": self.memory * MIB,
+            "CPU": self.cpu,
+            "FSIZE": self.file * MIB,
+            "NPROC": self.processes,
+            "NOFILE": self.files,
+            "CORE": 0,
+        }
+
     def command(self) -> list[str]:
         """`prlimit` with these limits, to stand in front of a command."""
-        mib = 2**20
-        return [
-            "prlimit",
-            f"--as={self.memory * mib}",
-            f"--cpu={self.cpu}",
-            f"--fsize={self.file * mib}",
-            f"--nproc={self.processes}",
-            f"--nofile={self.files}",
-            "--core=0",
-        ]
+        return ["prlimit", *(f"--{name.lower()}={value}" for name, value in self.values().items())]
 
 
 @cache

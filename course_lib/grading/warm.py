@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .bubblewrap import MIB, below_temporary, closed, variables
+from .bubblewrap import below_temporary, closed, variables
 from .sandbox import Limits, Room, concealed, own_user
 
 SCRIPT = Path(__file__).with_name("warm_parent.py")
@@ -74,7 +74,6 @@ class WarmParent:
 
     def fork(self, room: Room, arguments: list[str]) -> ForkedKernel:
         """Start a kernel in a room. Raises: OSError when it cannot be closed in."""
-        limits = self.limits
         with self._lock:
             self._numbers += 1
             number = self._numbers
@@ -85,17 +84,10 @@ class WarmParent:
             rooms=str(self.rooms),
             work=str(room.work),
             again=[*below_temporary(), str(room.sockets)],
-            temporary=limits.temporary,
+            temporary=self.limits.temporary,
             variables=variables(),
             concealed=[*map(str, concealed())],
-            limits={
-                "AS": limits.memory * MIB,
-                "CPU": limits.cpu,
-                "FSIZE": limits.file * MIB,
-                "NPROC": limits.processes,
-                "NOFILE": limits.files,
-                "CORE": 0,
-            },
+            limits=self.limits.values(),
         )
         forked = self._wait_for((number, "forked"), START_SECONDS)
         if forked["trouble"]:
