@@ -15,8 +15,7 @@ def run(args: argparse.Namespace) -> int:
 
     from course_lib.checks.assignments import MODULES
     from course_lib.errors import CourseError
-    from course_lib.grading.class_marking import Done, mark_class
-    from course_lib.grading.sandbox import needs_sandbox
+    from course_lib.grading.class_marking import mark_class
     from course_lib.project import project_root
 
     if args.what not in MODULES:
@@ -26,20 +25,15 @@ def run(args: argparse.Namespace) -> int:
     workers = (os.cpu_count() or 1) if args.workers is None else args.workers
     if workers < 1:
         raise CourseError(f"--workers: expected a number from 1 on, got {workers}")
-    sandboxed = needs_sandbox("--unsandboxed", args.unsandboxed)
     progress = Progress()
-
-    def tell(done: Done) -> None:
-        progress.tell(done)
-
     try:
         results = mark_class(
             project_root(),
             args.what,
             students=args.students,
             workers=workers,
-            sandboxed=sandboxed,
-            tell=tell,
+            sandboxed=not args.unsandboxed,
+            tell=progress.tell,
             begin=progress.begin,
         )
     except KeyboardInterrupt:

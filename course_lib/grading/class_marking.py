@@ -25,9 +25,10 @@ from course_lib.errors import CourseError
 from course_lib.project import MARKER
 
 from .finding import find_notebook
+from .sandbox import needs_sandbox
 from .secret import NAME, read_or_make
-from .store import FOLDER, Store, assignment_version
-from .submission import MAX_BYTES
+from .store import FOLDER, Store, assignment_version, write_whole
+from .submission import read_bytes
 
 TRIES = 2  # with which a submission may end a worker
 
@@ -42,9 +43,12 @@ class Submission:
 
     def data(self) -> bytes | None:
         """The bytes of the file, or None where it is none that a worker can take."""
-        if self.path is None or self.path.is_symlink() or not self.path.is_file():
+        if self.path is None:
             return None
-        return self.path.read_bytes() if self.path.stat().st_size <= MAX_BYTES else None
+        try:
+            return read_bytes(self.path)
+        except CourseError:  # the writer says what is wrong with it
+            return None
 
 
 @dataclass(frozen=True)
@@ -91,10 +95,7 @@ class ClassRecord:
             "max_points": done.max_points,
             "note": done.note,
         }
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.path.with_suffix(".new")
-        temporary.write_text(json.dumps(self._entries), encoding="utf-8")
-        os.replace(temporary, self.path)
+        write_whole(self.path, json.dumps(self._entries))
 
 
 def digest_of(path: Path) -> str:
@@ -134,7 +135,8 @@ def mark_class(
     """Mark every submission that is not marked yet, in its present form.
 
     Parameters: root, the course's folder; students, a pattern of their names; workers, processes that run
-    kernels; begin, called with their number; tell, called for each student as the marks are written.
+    kernels; sandboxed, False to run them with the marker's own rights; begin, called with the number of
+    submissions; tell, called for each student as the marks are written.
     Returns: what became of each submission, by student.
     """
     solution = root / "solutions" / assignment / f"{assignment}.ipynb"
@@ -157,6 +159,7 @@ def mark_class(
     if waiting:
         from .writer import Writer
 
+        needs_sandbox("--unsandboxed", not sandboxed)
         store = Store(root / FOLDER / assignment)
         writer = Writer(root, assignment, store, version, sandboxed=sandboxed)
         for submission in _computed(solution, secret, version, waiting, store, workers, sandboxed):

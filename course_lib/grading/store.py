@@ -65,14 +65,18 @@ class Store:
         """Keep a result; it is there whole, or not at all."""
         verdicts = {cell: asdict(verdict) for cell, verdict in result.verdicts.items()}
         text = json.dumps({"outputs": result.outputs, "verdicts": verdicts})
-        self.folder.mkdir(parents=True, exist_ok=True)
-        place = self._path(key)
-        temporary = place.with_suffix(f".{os.getpid()}")
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, place)
+        write_whole(self._path(key), text)
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.json"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that is never seen half: it is replaced when all of the text is there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(f".{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
 
 
 def key_of(notebook: NotebookNode, tests: frozenset[str], version: str) -> str:

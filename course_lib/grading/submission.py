@@ -31,6 +31,18 @@ AGAIN = "save the notebook again in JupyterLab and submit that file"
 
 def read_submission(path: Path) -> NotebookNode:
     """The notebook in a file, with what was noticed in its metadata. Raises: CourseError in one line."""
+    data = read_bytes(path)
+    try:
+        return parse_submission(data)
+    except CourseError as error:
+        raise CourseError(f"{path}: {error}") from None
+
+
+def read_bytes(path: Path) -> bytes:
+    """What a student's file holds: no link is followed, and not more is read than a notebook may have.
+
+    Raises: CourseError in one line.
+    """
     try:
         found = path.lstat()
         if stat.S_ISLNK(found.st_mode):
@@ -42,15 +54,11 @@ def read_submission(path: Path) -> NotebookNode:
         if found.st_size > MAX_BYTES:
             raise CourseError(f"{path}: {_too_large(found.st_size)}")
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            return file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise CourseError(f"{path}: no such file") from None
     except OSError as error:
         raise CourseError(f"{path}: cannot be read ({error.strerror})") from None
-    try:
-        return parse_submission(data)
-    except CourseError as error:
-        raise CourseError(f"{path}: {error}") from None
 
 
 def parse_submission(data: bytes) -> NotebookNode:
