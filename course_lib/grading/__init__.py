@@ -17,6 +17,7 @@ What decides:
 What goes out:
 - `plugins`: what nbgrader_config.py names: sanitise, judge, comment, and what a student sees
 - `mark`: one notebook without a gradebook; `class_marking`, `task`, `store`, `writer`: a class
+- `course`: nbgrader's configuration and folders
 - `release`: stubs that name their exercise
 - `leftovers`: folders of killed markers
 """

@@ -11,13 +11,12 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
-from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
-from traitlets.config import Config, PyFileConfigLoader
 
 from course_lib.errors import CourseError
 
 from .class_marking import Done, Submission
+from .course import course_directory, read_config
 from .store import Store
 
 
@@ -34,11 +33,11 @@ class Writer:
 
     def __init__(self, root: Path, assignment: str, store: Store, version: str, *, sandboxed: bool) -> None:
         self.root, self.assignment = root, assignment
-        config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+        config = read_config(root)
         config.CollectAndJudge.results_directory = str(store.folder)
         config.CollectAndJudge.results_version = version
         config.CollectAndJudge.unsandboxed = not sandboxed
-        self.config = Config(config)
+        self.config = config
         self.log = logging.getLogger("course.nbgrader")
         self.log.addHandler(logging.NullHandler())
         self.log.propagate = False
@@ -59,8 +58,8 @@ class Writer:
             self.log.removeHandler(heard)
 
     def _autograde(self, student: str) -> None:
-        course = CourseDirectory(config=self.config)
-        course.root, course.assignment_id, course.student_id = str(self.root), self.assignment, student
+        course = course_directory(self.root, self.config)
+        course.assignment_id, course.student_id = self.assignment, student
         converter = ListedByExporter(coursedir=course, config=self.config, log=self.log, force=True)
         before = os.getcwd()
         os.chdir(self.root)
@@ -70,8 +69,7 @@ class Writer:
             os.chdir(before)
 
     def _done(self, student: str) -> Done:
-        course = CourseDirectory(config=self.config)
-        course.root = str(self.root)
+        course = course_directory(self.root, self.config)
         with Gradebook(course.db_url, course.course_id) as gradebook:
             submission: Any = gradebook.find_submission(self.assignment, student)
             return Done(student, submission.score, submission.max_score, note=self._note(student))

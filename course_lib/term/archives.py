@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from course_lib.errors import CourseError
+from course_lib.grading.submission import MAX_BYTES as MAX_FILE  # what is larger cannot be marked
 
-MAX_FILE = 20 * 2**20  # bytes of one unpacked file; what is larger is no notebook that can be marked
 MAX_TOTAL = 2 * 2**30  # bytes of all of them
 MAX_ENTRIES = 20_000
 JUNK = {"__MACOSX", ".ipynb_checkpoints", ".DS_Store", "Thumbs.db"}  # what no student means to hand in

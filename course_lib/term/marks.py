@@ -49,12 +49,10 @@ def read_marks(root: Path, assignments: Sequence[str] = ()) -> list[Marks]:
     Raises: CourseError where there is no gradebook, or an assignment is not in it.
     """
     from nbgrader.api import Gradebook
-    from nbgrader.coursedir import CourseDirectory
-    from traitlets.config import Config, PyFileConfigLoader
 
-    config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
-    course = CourseDirectory(config=Config(config))
-    course.root = str(root)
+    from course_lib.grading.course import course_directory
+
+    course = course_directory(root)
     if (
         course.db_url.startswith("sqlite:///")
         and not Path(course.db_url.removeprefix("sqlite:///")).is_file()
