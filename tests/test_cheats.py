@@ -20,8 +20,8 @@ from cheats.arenas import ARENAS, hidden_numbers, ours
 from cheats.catalogue import CHEATS, LIMITS
 from cheats.cheat import NAME
 from course_lib.grading import sandbox
+from course_lib.grading.feedback_page import as_markdown
 from course_lib.grading.mark import mark
-from course_lib.grading.plugins import as_markdown
 from course_lib.grading.source import Source
 from marking import answered, answers_of
 from programs import find_program

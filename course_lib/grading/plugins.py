@@ -1,19 +1,15 @@
-"""The plug-ins that nbgrader_config.py names: sanitise, execute and judge, comment, and hide what is ours."""
+"""The plug-ins that nbgrader_config.py names for marking and release: sanitise, judge, comment, name stubs."""
 
 from __future__ import annotations
 
-import html
-import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import ClearMarkScheme, ClearSolutions, NbGraderPreprocessor
-from nbgrader.utils import is_grade, is_locked, is_solution
-from traitlets import Bool, List, Unicode
+from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
+from traitlets import Bool, Unicode
 
 from course_lib.checks.judge import Verdict
 from course_lib.errors import CourseError
@@ -21,7 +17,7 @@ from course_lib.errors import CourseError
 from .execute import JudgedExecute, refuse
 from .release import stub
 from .sandbox import needs_sandbox
-from .sanitise import SourceCell, name_of, sanitise
+from .sanitise import SourceCell, sanitise
 from .secret import NAME, fingerprint, read_or_make, record_use
 from .source import Source
 from .store import Result, Store, key_of
@@ -147,38 +143,6 @@ class SaveComments(NbGraderPreprocessor):
         return nb, resources
 
 
-class HideTests(ClearMarkScheme):
-    """Feedback shows what a test found, not how it is written, and no mark scheme; what was repaired, at the
-    top."""
-
-    # nbgrader's base class takes the option's tag away, and the HTML exporter then warns about it each time.
-    display_data_priority = List(Unicode()).tag(config=True)
-
-    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
-        nb, resources = super().preprocess(nb, resources)
-        course = nb.metadata.get("course", {})
-        said = {"Noticed and repaired before marking": course.get("repairs", [])}
-        said["Your submission could not be read"] = [course["unreadable"]] if course.get("unreadable") else []
-        for head, sentences in said.items():
-            if sentences:
-                listed = "\n".join(f"- {as_markdown(sentence)}" for sentence in sentences)
-                nb.cells.insert(0, new_markdown_cell(f"**{head}**\n\n{listed}"))
-        return nb, resources
-
-    def preprocess_cell(
-        self, cell: NotebookNode, resources: Any, cell_index: int
-    ) -> tuple[NotebookNode, Any]:
-        if is_grade(cell) and not is_solution(cell) and cell.cell_type == "code":
-            cell.source = f"# automatic test {name_of(cell)}"
-            cell.outputs = [output for output in cell.outputs if output.output_type == "display_data"]
-        if is_locked(cell):
-            self._remove_mark_scheme_region(cell)
-        comment = cell.metadata.get("nbgrader", {}).get("comment")
-        if comment and comment.startswith(f"{name_of(cell)}: "):  # ours; an instructor may write Markdown
-            cell.metadata.nbgrader.comment = as_markdown(comment)
-        return cell, resources
-
-
 class NamedStubs(ClearSolutions):
     """Replaces ClearSolutions: the stub of an answer cell names the function that is not written yet."""
 
@@ -187,15 +151,6 @@ class NamedStubs(ClearSolutions):
     ) -> tuple[NotebookNode, Any]:
         self.code_stub = {**self.code_stub, "python": stub(cell.source)}
         return super().preprocess_cell(cell, resources, cell_index)
-
-
-def as_markdown(text: str) -> str:
-    """Plain text as the Markdown that shows it: the words of a student's error must not become markup.
-
-    >>> as_markdown("__init__ <b>")
-    '\\\\_\\\\_init\\\\_\\\\_ &lt;b&gt;'
-    """
-    return re.sub(r"([\\`*_{}\[\]#$~|])", r"\\\1", html.escape(text, quote=False))
 
 
 def comment_on(verdicts: list[Verdict]) -> str:
