@@ -1,4 +1,4 @@
-"""The plug-ins that nbgrader_config.py names for marking and release: sanitise, judge, comment, name stubs."""
+"""The plug-ins that nbgrader_config.py names for release and marking: sanitise, judge, comment, stubs."""
 
 from __future__ import annotations
 
