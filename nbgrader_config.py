@@ -48,15 +48,13 @@ c.ClearMarkScheme.enforce_metadata = False
 c.Autograde.exporter_class = "course_lib.grading.exporter.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.ClearOutput",
-    "nbgrader.preprocessors.OverwriteKernelspec",
     "course_lib.grading.plugins.Sanitise",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 c.Autograde.autograde_preprocessors = [
     "course_lib.grading.plugins.CollectAndJudge",
     "nbgrader.preprocessors.LimitOutput",
-    "nbgrader.preprocessors.SaveAutoGrades",
-    "course_lib.grading.plugins.SaveComments",
+    "course_lib.grading.plugins.SaveMarks",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.grading import sandbox
-from course_lib.grading.class_marking import digest_of
+from course_lib.grading.class_record import digest_of
 from marking import Course, answered, answers_of
 
 NAME = "01_soft_lookup"

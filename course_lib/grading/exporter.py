@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters import NotebookExporter
-from nbformat.v4 import new_notebook
-from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.utils import find_all_files, rmtree
@@ -23,7 +21,9 @@ from nbgrader.utils import find_all_files, rmtree
 from course_lib.errors import CourseError
 
 from .finding import find_notebook
-from .submission import MAX_BYTES, read_submission
+from .gradebook import AssignmentGradebook
+from .handed_in import open_submission
+from .submission import MAX_BYTES
 
 
 class SubmissionExporter(NotebookExporter):
@@ -44,18 +44,12 @@ class SubmissionExporter(NotebookExporter):
         if filename not in self.found:
             return super().from_filename(filename, resources, **kwargs)
         path, noticed = self.found[filename]
-        unreadable = None
-        try:
-            if path is None:
-                raise CourseError(noticed.pop())
-            notebook = read_submission(path)
-        except CourseError as error:
-            unreadable, notebook = str(error).removeprefix(f"{path}: "), new_notebook()
-            self.log.error("%s: %s", filename, unreadable)
-        noticed = [*noticed, *notebook.metadata.pop("noticed", [])]
+        handed_in = open_submission(path, noticed)
+        if handed_in.unreadable:
+            self.log.error("%s: %s", filename, handed_in.unreadable)
         resources["metadata"] = {"name": Path(filename).stem, "path": str(Path(filename).parent)}
-        resources["submission"] = {"noticed": noticed, "unreadable": unreadable}
-        return self.from_notebook_node(notebook, resources, **kwargs)
+        resources["submission"] = {"noticed": handed_in.noticed, "unreadable": handed_in.unreadable}
+        return self.from_notebook_node(handed_in.notebook, resources, **kwargs)
 
     def _prepare(self, converter: Autograde) -> None:
         """Check once what every submission needs, and list the submissions as nbgrader can take them."""
@@ -63,13 +57,7 @@ class SubmissionExporter(NotebookExporter):
 
         course = converter.coursedir
         CollectAndJudge(parent=converter).check(course.assignment_id, Path(course.root))
-        with Gradebook(course.db_url, course.course_id) as gradebook:
-            try:
-                gradebook.find_assignment(course.assignment_id)
-            except MissingEntry:
-                name = course.assignment_id
-                command = f"nbgrader generate_assignment {name} --force"
-                raise CourseError(f"{name} is not in the gradebook yet; first run {command}") from None
+        AssignmentGradebook(course.db_url, course.course_id, course.assignment_id).close()
         if course.notebook_id != "*":
             return
         pattern = course.format_path(course.submitted_directory, course.student_id, course.assignment_id)

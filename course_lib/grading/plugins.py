@@ -7,20 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook
 from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
 from traitlets import Bool, Unicode
 
-from course_lib.checks.judge import Verdict
 from course_lib.errors import CourseError
 
-from .execute import JudgedExecute, refuse
+from .execute import JudgedExecute
+from .gradebook import AssignmentGradebook
+from .handed_in import HandedIn
+from .marked import made_whole, marks_of, refusal, sign
 from .release import stub
 from .sandbox import needs_sandbox
-from .sanitise import SourceCell, sanitise
-from .secret import NAME, fingerprint, read_or_make, record_use
+from .secret import NAME, OTHER_SECRET, read_or_make, record_use
 from .source import Source
-from .store import Result, Store, key_of
 
 OPTION = "--CollectAndJudge.unsandboxed=True"
 
@@ -52,34 +51,18 @@ class CoursePreprocessor(NbGraderPreprocessor):
 
 
 class Sanitise(CoursePreprocessor):
-    """Rebuild a submission from the gradebook's own cells; replaces OverwriteCells and DeduplicateIds."""
+    """Rebuild a submission from the gradebook's own cells.
+
+    Replaces OverwriteKernelspec, OverwriteCells and DeduplicateIds.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
-        course = resources["nbgrader"]
-        with Gradebook(course["db_url"]) as gradebook:
-            notebook = gradebook.find_notebook(course["notebook"], course["assignment"])
-            points = {cell.name: cell.max_score for cell in notebook.grade_cells}
-            answers = {cell.name for cell in notebook.solution_cells}
-            cells = [
-                SourceCell(
-                    cell.name,
-                    cell.cell_type,
-                    cell.source,
-                    grade=cell.name in points,
-                    solution=cell.name in answers,
-                    points=points.get(cell.name),
-                    checksum=cell.checksum,
-                )
-                for cell in notebook.source_cells
-            ]
-        nb, repairs = sanitise(nb, cells, self.source(resources).follows)
-        submission = resources.get("submission", {"noticed": [], "unreadable": None})
-        unreadable = submission["unreadable"]
-        repairs = submission["noticed"] + ([] if unreadable else repairs)
-        kernelspec = nb.metadata.get("kernelspec", {})
-        nb.metadata = {"kernelspec": kernelspec, "course": {"repairs": repairs, "unreadable": unreadable}}
-        for repair in repairs:
-            self.log.warning("%s: %s", course["student"], repair)
+        with _gradebook(resources) as gradebook:
+            cells, kernelspec = gradebook.cells, gradebook.kernelspec
+        handed_in = HandedIn(nb, **resources.get("submission", {"noticed": []}))
+        nb = made_whole(handed_in, cells, self.source(resources).follows, kernelspec)
+        for repair in nb.metadata.course.repairs:
+            self.log.warning("%s: %s", resources["nbgrader"]["student"], repair)
         return nb, resources
 
 
@@ -93,33 +76,15 @@ class CollectAndJudge(CoursePreprocessor):
         False, help="run students' code without a sandbox, with your own rights; recorded with the marks"
     ).tag(config=True)
 
-    results_directory = Unicode("", help="folder of results that are there already").tag(config=True)
-    results_version = Unicode("", help="version of the assignment that they count for").tag(config=True)
-
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         source = self.source(resources)
         sandboxed = needs_sandbox(OPTION, self.unsandboxed)
         executor = JudgedExecute(parent=self, sandboxed=sandboxed)
-        unreadable = nb.metadata.get("course", {}).get("unreadable")
-        if unreadable:
-            resources["verdicts"] = refuse(nb, source, f"Your submission could not be read: {unreadable}.")
-        else:
-            known = self._known(nb, source)
-            resources["verdicts"] = executor.mark(nb, source) if known is None else known.write_into(nb)
-        nb.metadata.setdefault("course", {}).update(secret=fingerprint(source.secret), sandboxed=sandboxed)
+        resources["verdicts"] = refusal(nb, source) or executor.mark(nb, source)
+        sign(nb, source.secret, sandboxed=sandboxed)
         if record_use(Path(self.secret_file), source.secret):
-            self.log.warning(
-                "Marks were made here with another course secret; restore %s, or mark everyone again.",
-                self.secret_file,
-            )
+            self.log.warning("%s", OTHER_SECRET)
         return nb, resources
-
-    def _known(self, nb: NotebookNode, source: Source) -> Result | None:
-        """The result of the same code, where `course mark` has it."""
-        if not self.results_directory:
-            return None
-        key = key_of(nb, frozenset(source.tests), self.results_version)
-        return Store(Path(self.results_directory)).get(key)
 
     def check(self, assignment: str, root: Path) -> None:
         """See that all that marking needs is there. Raises: CourseError with what is missing."""
@@ -127,19 +92,13 @@ class CollectAndJudge(CoursePreprocessor):
         needs_sandbox(OPTION, self.unsandboxed)
 
 
-class SaveComments(NbGraderPreprocessor):
-    """Write each function's sentences beside its answer, where a student and formgrader show comments."""
+class SaveMarks(NbGraderPreprocessor):
+    """Write points, and each function's sentences beside its answer, where a student and formgrader show
+    comments. Replaces SaveAutoGrades."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
-        course, verdicts = resources["nbgrader"], resources["verdicts"]
-        with Gradebook(course["db_url"]) as gradebook:
-            for function in dict.fromkeys(verdict.function for verdict in verdicts.values()):
-                mine = [verdict for verdict in verdicts.values() if verdict.function == function]
-                comment = gradebook.find_comment(
-                    function, course["notebook"], course["assignment"], course["student"]
-                )
-                comment.auto_comment = comment_on(mine)
-            gradebook.db.commit()
+        with _gradebook(resources) as gradebook:
+            gradebook.save(resources["nbgrader"]["student"], marks_of(nb, resources["verdicts"].values()))
         return nb, resources
 
 
@@ -153,13 +112,6 @@ class NamedStubs(ClearSolutions):
         return super().preprocess_cell(cell, resources, cell_index)
 
 
-def comment_on(verdicts: list[Verdict]) -> str:
-    """A function's verdicts as one comment: the points, and each sentence once with what it costs."""
-    points = sum(verdict.points for verdict in verdicts)
-    possible = sum(verdict.max_points for verdict in verdicts)
-    said = [f"{verdicts[0].function}: {points:g} of {possible:g} points."]
-    for sentence in dict.fromkeys(verdict.sentence for verdict in verdicts if verdict.failed is not None):
-        missed = [verdict for verdict in verdicts if verdict.sentence == sentence]
-        which = "" if len(missed) == len(verdicts) else f"{', '.join(f'“{each.title}”' for each in missed)}: "
-        said.append(which + sentence)
-    return "\n".join(said)
+def _gradebook(resources: Any) -> AssignmentGradebook:
+    course = resources["nbgrader"]
+    return AssignmentGradebook(course["db_url"], "", course["assignment"])

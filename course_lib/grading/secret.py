@@ -11,6 +11,7 @@ from pathlib import Path
 from course_lib.errors import CourseError
 
 NAME = ".course_secret"
+OTHER_SECRET = f"Marks were made here with another course secret; restore {NAME}, or mark everyone again."
 
 
 def read_or_make(path: Path) -> str:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -47,10 +48,19 @@ class Result:
 
 
 class Store:
-    """Results in files of a folder, each under its key."""
+    """Results in files of a folder, each under its key, for one version of an assignment."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, version: str) -> None:
+        self.folder, self.version = folder, version
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no result yet, of any version."""
+        return not self.folder.is_dir() or not any(self.folder.iterdir())
+
+    def key_of(self, notebook: NotebookNode, tests: Collection[str]) -> str:
+        """The key of a notebook made whole: see `key_of`."""
+        return key_of(notebook, tests, self.version)
 
     def get(self, key: str) -> Result | None:
         """The result under a key, or None where there is none that can be read."""
@@ -79,7 +89,7 @@ def write_whole(path: Path, text: str) -> None:
     os.replace(temporary, path)
 
 
-def key_of(notebook: NotebookNode, tests: frozenset[str], version: str) -> str:
+def key_of(notebook: NotebookNode, tests: Collection[str], version: str) -> str:
     """The key of a notebook made whole: what runs in which order, and where the tests stand."""
     runs = [[name_of(cell), None if name_of(cell) in tests else cell.source] for cell in _code(notebook)]
     return hashlib.sha256(json.dumps([version, runs]).encode()).hexdigest()[:32]

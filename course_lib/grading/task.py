@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
@@ -39,8 +39,13 @@ class Assignment:
     sandboxed: bool
 
     @classmethod
-    def of(cls, source: Source, version: str, *, sandboxed: bool) -> Assignment:
-        """Prepare an assignment: the solution's functions answer every hidden case here, once."""
+    def of(
+        cls, source: Source, version: str, *, sandboxed: bool, cells: Sequence[SourceCell] | None = None
+    ) -> Assignment:
+        """Prepare an assignment: the solution's functions answer every hidden case here, once.
+
+        Parameters: cells, as the gradebook has them; otherwise the solution notebook's own.
+        """
         parts = {
             (exercise.function, behaviour.name): source.hidden(exercise, behaviour)
             for exercise in source.assignment.exercises
@@ -49,7 +54,7 @@ class Assignment:
         return cls(
             source.name,
             version,
-            tuple(cells_of(source.notebook)),
+            tuple(cells_of(source.notebook) if cells is None else cells),
             {key: (part.request, part.reference) for key, part in parts.items()},
             {cell: source.stand_ins(test) for cell, test in source.tests.items()},
             source.imports,
@@ -90,14 +95,14 @@ def mark_submission(data: bytes, assignment: Assignment) -> tuple[str, Result]:
     os.environ["OMP_NUM_THREADS"] = "1"
     notebook, tests = _made_whole(data, assignment)
     executor = JudgedExecute(sandboxed=assignment.sandboxed, log=logging.getLogger("course.mark"))
-    key = key_of(notebook, frozenset(tests.tests), assignment.version)
+    key = key_of(notebook, tests.tests, assignment.version)
     return key, Result.of(notebook, executor.mark(notebook, tests))
 
 
 def key_of_submission(data: bytes, assignment: Assignment) -> str:
     """The key of the result that a submission has, or will have. Raises: CourseError as above."""
     notebook, tests = _made_whole(data, assignment)
-    return key_of(notebook, frozenset(tests.tests), assignment.version)
+    return key_of(notebook, tests.tests, assignment.version)
 
 
 def _made_whole(data: bytes, assignment: Assignment) -> tuple[NotebookNode, Prepared]:

@@ -1,92 +1,107 @@
-"""Write the marks of one student after another as nbgrader does, with results that are there already."""
+"""Write the marks of one student after another from stored results, as `nbgrader autograde` leaves them."""
 
 from __future__ import annotations
 
-import json
-import logging
-import os
 from pathlib import Path
-from typing import Any
 
-from nbgrader.api import Gradebook, MissingEntry
+import nbformat
+from nbformat import NotebookNode
 from nbgrader.converters import Autograde
-from nbgrader.converters.base import NbGraderException
+from nbgrader.preprocessors import AssignLatePenalties, LimitOutput
+from nbgrader.utils import remove, rmtree
 from sqlalchemy.exc import SQLAlchemyError
+from traitlets.config import Config
 
 from course_lib.errors import CourseError
+from course_lib.project import MARKER
 
-from .class_marking import Done, Submission
+from .class_record import Done, Submission, marked_path
 from .course import course_directory, read_config
-from .store import Store
+from .gradebook import AssignmentGradebook
+from .handed_in import open_submission
+from .marked import made_whole, marks_of, refusal, sign
+from .source import Source
+from .store import Store, write_whole
+from .timestamp import NAME as TIMESTAMP
+from .timestamp import handed_in_at, read_timestamp
 
-
-class ListedByExporter(Autograde):
-    """Autograde whose submissions our exporter lists: nbgrader's stops where there is no notebook."""
-
-    def init_notebooks(self) -> None:
-        """Begin with an empty list."""
-        self.assignments, self.notebooks = {}, []
+# What this module does itself, in this order; a configuration that lists anything else is nbgrader's to carry
+# out.
+SANITIZE = ["ClearOutput", "Sanitise", "CheckCellMetadata"]
+AUTOGRADE = ["CollectAndJudge", "LimitOutput", "SaveMarks", "AssignLatePenalties", "CheckCellMetadata"]
+NO_RESULT = "marking it ended the process that ran it; give the same command to try again"
 
 
 class Writer:
-    """The one process that writes to the gradebook and to autograded/."""
+    """The one process that writes to the gradebook and to autograded/.
 
-    def __init__(self, root: Path, assignment: str, store: Store, version: str, *, sandboxed: bool) -> None:
-        self.root, self.assignment = root, assignment
+    Raises: CourseError where the gradebook lacks the assignment, or the configuration lists other plug-ins
+    than the course's.
+    """
+
+    def __init__(self, root: Path, assignment: str, *, sandboxed: bool) -> None:
         config = read_config(root)
-        config.CollectAndJudge.results_directory = str(store.folder)
-        config.CollectAndJudge.results_version = version
-        config.CollectAndJudge.unsandboxed = not sandboxed
-        self.config = config
-        self.log = logging.getLogger("course.nbgrader")
-        self.log.addHandler(logging.NullHandler())
-        self.log.propagate = False
+        _expect_our_plugins(config)
+        self.root, self.assignment, self.sandboxed = root, assignment, sandboxed
+        course = course_directory(root, config)
+        self._nbgrader = Autograde(coursedir=course, config=config)
+        self._limit, self._late = LimitOutput(config=config), AssignLatePenalties(config=config)
+        self._late.init_plugin()
+        self._gradebook = AssignmentGradebook(course.db_url, course.course_id, assignment)
+        self.cells = self._gradebook.cells
 
-    def write(self, submission: Submission) -> Done:
-        """Mark one student's submission. Returns: the points in the gradebook, or why there are none."""
-        heard = _LastWords()
-        self.log.addHandler(heard)
+    def write(self, submission: Submission, source: Source, store: Store) -> Done:
+        """Write one student's marks. Returns: the points in the gradebook, or why there are none."""
+        handed_in = open_submission(submission.path, submission.noticed)
+        notebook = made_whole(handed_in, self.cells, source.follows, self._gradebook.kernelspec)
+        verdicts = refusal(notebook, source)
+        if not verdicts:
+            result = store.get(store.key_of(notebook, source.tests))
+            if result is None:
+                return Done(submission.student, trouble=NO_RESULT)
+            verdicts = result.write_into(notebook)
+        sign(notebook, source.secret, sandboxed=self.sandboxed)
+        notebook, _ = self._limit.preprocess(notebook, {})
         try:
-            self._autograde(submission.student)
-            return self._done(submission.student)
+            points, possible = self._gradebook.save(
+                submission.student,
+                marks_of(notebook, verdicts.values()),
+                timestamp=handed_in_at(submission.folder),
+                penalty=self._late.plugin_inst.late_submission_penalty,
+            )
+            self._keep(submission, notebook)
         except SQLAlchemyError as error:
             why = getattr(error, "orig", None) or type(error).__name__
             return Done(submission.student, trouble=f"the gradebook cannot be used ({why}); mark it again")
-        except (NbGraderException, CourseError, OSError, MissingEntry) as error:
-            return Done(submission.student, trouble=heard.said or str(error))
-        finally:
-            self.log.removeHandler(heard)
+        except OSError as error:
+            why = f"{error.filename}: {error.strerror}"
+            return Done(
+                submission.student, trouble=f"its marked copy cannot be written ({why}); mark it again"
+            )
+        return Done(submission.student, points, possible, note=handed_in.unreadable)
 
-    def _autograde(self, student: str) -> None:
-        course = course_directory(self.root, self.config)
-        course.assignment_id, course.student_id = self.assignment, student
-        converter = ListedByExporter(coursedir=course, config=self.config, log=self.log, force=True)
-        before = os.getcwd()
-        os.chdir(self.root)
-        try:
-            converter.start()
-        finally:
-            os.chdir(before)
+    def close(self) -> None:
+        """Give the gradebook up."""
+        self._gradebook.close()
 
-    def _done(self, student: str) -> Done:
-        course = course_directory(self.root, self.config)
-        with Gradebook(course.db_url, course.course_id) as gradebook:
-            submission: Any = gradebook.find_submission(self.assignment, student)
-            return Done(student, submission.score, submission.max_score, note=self._note(student))
-
-    def _note(self, student: str) -> str | None:
-        """Why a submission could not be read, as its marked notebook says."""
-        marked = self.root / "autograded" / student / self.assignment / f"{self.assignment}.ipynb"
-        notes = json.loads(marked.read_text(encoding="utf-8"))["metadata"].get("course", {})
-        return notes.get("unreadable")
+    def _keep(self, submission: Submission, notebook: NotebookNode) -> None:
+        """Put the marked notebook, and the time of the submission, where formgrader looks for them."""
+        marked = marked_path(self.root, submission.student, self.assignment)
+        write_whole(marked, nbformat.writes(notebook, version=4) + "\n")
+        for path in marked.parent.iterdir():
+            if path != marked:  # of an earlier marking
+                (rmtree if path.is_dir() and not path.is_symlink() else remove)(str(path))
+        time = read_timestamp(submission.folder)
+        if time is not None:
+            (marked.parent / TIMESTAMP).write_text(f"{time}\n", encoding="utf-8")
+        self._nbgrader.set_permissions(self.assignment, submission.student)
 
 
-class _LastWords(logging.Handler):
-    """The last error that nbgrader logged: its exceptions say little."""
-
-    said: str | None = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep the first line of an error."""
-        if record.levelno >= logging.ERROR:
-            self.said = record.getMessage().strip().splitlines()[-1]
+def _expect_our_plugins(config: Config) -> None:
+    for name, ours in {"sanitize_preprocessors": SANITIZE, "autograde_preprocessors": AUTOGRADE}.items():
+        listed = [str(each).rsplit(".", 1)[-1] for each in config.Autograde.get(name, [])]
+        if listed != ours:
+            raise CourseError(
+                f"{MARKER} lists other plug-ins in c.Autograde.{name} than the course's own; "
+                "use nbgrader autograde, which runs them"
+            )

@@ -1,0 +1,154 @@
+"""An assignment in nbgrader's gradebook: its cells, and the marks of each submission in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from nbgrader.api import (
+    Comment,
+    Grade,
+    Gradebook,
+    MissingEntry,
+    Notebook,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from course_lib.errors import CourseError
+
+from .sanitise import SourceCell
+
+# From a student, the points and the seconds of lateness: the points to take off, as nbgrader's plug-ins say.
+Penalty = Callable[[str, float, float], float | None]
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What marking says of one submission.
+
+    scores: the points of each cell that is graded; None where a person has to mark it. comments: the words
+    beside each answer; None for no words.
+    """
+
+    scores: Mapping[str, float | None]
+    comments: Mapping[str, str | None]
+
+
+class AssignmentGradebook:
+    """One assignment, of one notebook of the same name. Use it in a `with` statement, or close it.
+
+    Raises: CourseError where the gradebook does not have the assignment.
+    """
+
+    def __init__(self, db_url: str, course_id: str, name: str) -> None:
+        self._gradebook = Gradebook(db_url, course_id)
+        try:
+            notebook = self._gradebook.find_notebook(name, name)
+        except MissingEntry:
+            self.close()
+            command = f"nbgrader generate_assignment {name} --force"
+            raise CourseError(f"{name} is not in the gradebook yet; first run {command}") from None
+        self._ids = notebook.assignment.id, notebook.id
+        marked = [*notebook.grade_cells, *notebook.solution_cells, *notebook.task_cells]
+        self._names = {cell.id: cell.name for cell in marked}
+        self.kernelspec: dict[str, Any] = json.loads(notebook.kernelspec or "{}")
+        self.cells = _source_cells(notebook)
+        self._gradebook.db.remove()
+
+    def __enter__(self) -> AssignmentGradebook:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give up the connection."""
+        self._gradebook.close()
+
+    def save(
+        self, student: str, marks: Marks, *, timestamp: datetime | None = None, penalty: Penalty | None = None
+    ) -> tuple[float, float]:
+        """Write the marks of a student's submission, all or none.
+
+        What a person gave stays, and such a cell waits to be looked at again, as with nbgrader.
+        Parameters: timestamp, when it was handed in (UTC), if that is known; penalty, what lateness costs;
+        None leaves what has been taken off.
+        Returns: the student's points, and how many there are.
+        """
+        with Session(self._gradebook.engine) as session, session.begin():
+            submission = self._submission(session, student)
+            if timestamp is not None:
+                submission.timestamp = timestamp
+            (notebook,) = (each for each in submission.notebooks if each.notebook_id == self._ids[1])
+            for grade in notebook.grades:
+                grade.auto_score = marks.scores[self._names[grade.cell_id]]
+                grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+            for comment in notebook.comments:
+                comment.auto_comment = marks.comments[self._names[comment.cell_id]]
+            session.flush()
+            if penalty is not None:
+                notebook.late_submission_penalty = _taken_off(submission, notebook, penalty)
+                session.flush()
+            return submission.score, submission.max_score
+
+    def _submission(self, session: Session, student: str) -> SubmittedAssignment:
+        """The student's submission, made where it is the first; flushed."""
+        assignment, _ = self._ids
+        mine = (
+            SubmittedAssignment.assignment_id == assignment,
+            SubmittedAssignment.student_id == student,
+        )
+        submission = session.scalar(select(SubmittedAssignment).where(*mine))
+        if submission is None:
+            if session.get(Student, student) is None:
+                session.add(Student(id=student))
+                session.flush()
+            submission = SubmittedAssignment(assignment_id=assignment, student_id=student)
+            session.add(submission)
+            for notebook in session.scalars(select(Notebook).where(Notebook.assignment_id == assignment)):
+                _add_empty(session, submission, notebook)
+            session.flush()
+        return submission
+
+
+def _add_empty(session: Session, submission: SubmittedAssignment, notebook: Notebook) -> None:
+    """Places for the marks of a notebook's cells."""
+    mine = SubmittedNotebook(notebook_id=notebook.id, assignment=submission)
+    session.add(mine)
+    graded = [*notebook.grade_cells, *notebook.task_cells]
+    answered = [*notebook.solution_cells, *notebook.task_cells]
+    session.add_all(Grade(cell_id=cell.id, notebook=mine) for cell in graded)
+    session.add_all(Comment(cell_id=cell.id, notebook=mine) for cell in answered)
+
+
+def _taken_off(
+    submission: SubmittedAssignment, notebook: SubmittedNotebook, penalty: Penalty
+) -> float | None:
+    """The points that lateness costs: never more than there are."""
+    late = submission.total_seconds_late
+    asked = penalty(submission.student_id, notebook.score, late) if late > 0 else None
+    return None if asked is None else min(max(asked, 0.0), notebook.score)
+
+
+def _source_cells(notebook: Notebook) -> list[SourceCell]:
+    points = {cell.name: cell.max_score for cell in notebook.grade_cells}
+    answers = {cell.name for cell in notebook.solution_cells}
+    return [
+        SourceCell(
+            cell.name,
+            cell.cell_type,
+            cell.source,
+            grade=cell.name in points,
+            solution=cell.name in answers,
+            points=points.get(cell.name),
+            checksum=cell.checksum,
+        )
+        for cell in notebook.source_cells
+    ]
