@@ -1,7 +1,8 @@
 """How far a right answer that depends on random draws may lie from its mean: standard errors.
 
-The order of drawing is free, so no single number is right. A result is accepted within five standard errors
-of its mean, where a normal number lies but once in 1.7 million times.
+The order of drawing is free, so no single number is right. A result is accepted within seven standard errors
+of its mean. A normal number lies outside once in 390,000 million times, a mean of few and skewed ones more
+often, but those of the course less than once in 1,000 million times.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-STANDARD_ERRORS = 5
+STANDARD_ERRORS = 7
 GENERATORS = 400
 
 
@@ -29,7 +30,7 @@ class Law:
         """The distance from the mean that is accepted.
 
         A standard error estimated from n results is itself uncertain, by 1 / √(2 n) of its size. Three times
-        that is added, so that five estimated errors are not fewer than five true ones.
+        that is added, so that seven estimated errors are not fewer than seven true ones.
         """
         return STANDARD_ERRORS * self.error * (1 + 3 / math.sqrt(2 * GENERATORS))
 

@@ -1,4 +1,4 @@
-"""Ways to call what a plain call does not show: gradients, modules with given parameters, training.
+"""Ways to call what a plain call does not show: gradients, many generators, modules with given parameters.
 
 A probe gets the function or class under check and the values of the case, and returns what is judged. It runs
 in the student's kernel as `collect` does, so it decides nothing.
@@ -9,6 +9,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from . import probes_block, probes_recall, probes_training
 from .parameters import Wrong, gradients, load_parameters, pair, sequence
@@ -60,6 +62,17 @@ def with_gradients(function: Probe, *values: Any) -> tuple[Any, ...]:
     absent = torch.zeros_like if nothing else (lambda leaf: torch.zeros(()))
     reached = [absent(leaf) if leaf.grad is None else leaf.grad for leaf in inputs]
     return (*(output.detach() for output in outputs), *reached)
+
+
+def with_generators(function: Probe, *values: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Both results of a function of random draws, for each seed that stands in the place of its generator.
+
+    The last of the values holds the seeds; the generator is the last argument.
+    """
+    *sizes, seeds = values
+    results = [pair(function(*sizes, np.random.default_rng(seed)), "raw, scaled") for seed in seeds]
+    raw, scaled = zip(*results, strict=True)
+    return np.array(raw), np.array(scaled)
 
 
 def with_mode(function: Probe, layer: Any, X: Any) -> tuple[Any, bool]:
@@ -119,6 +132,7 @@ PROBES: dict[str, Probe] = (
     {
         "attention_module": attention_module,
         "attention_module_with_gradients": attention_module_with_gradients,
+        "with_generators": with_generators,
         "with_gradients": with_gradients,
         "with_mode": with_mode,
     }

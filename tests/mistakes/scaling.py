@@ -222,6 +222,7 @@ def score_spread(d_k, n_pairs, rng):
     return products.std(ddof=1), (products / np.sqrt(d_k)).std(ddof=1)
 """,
         behaviour="one pair",
+        fails=("one pair", "the generator"),
         case="one pair",
         question="Your squares are divided by `n_pairs` - 1. Which number does the statement divide by?",
     ),
@@ -236,6 +237,7 @@ def score_spread(d_k, n_pairs, rng):
     return raw, raw / np.sqrt(d_k)
 """,
         behaviour="one pair",
+        fails=("one pair", "the generator"),
         case="one pair",
         question="Your distances are taken from 0. From which number does a standard deviation take them?",
     ),
@@ -250,7 +252,7 @@ def score_spread(d_k, n_pairs, rng):
     return products.std(), (products / np.sqrt(d_k)).std()
 """,
         behaviour="the generator",
-        case="two generators",
+        case="many generators",
         question="Do all your draws come from `rng`?",
     ),
     Mistake(
@@ -266,7 +268,7 @@ def score_spread(d_k, n_pairs, rng):
     return products.std(), (products / np.sqrt(d_k)).std()
 """,
         behaviour="the generator",
-        case="two generators",
+        case="many generators",
         question="your function gives two different answers",
     ),
     Mistake(
@@ -305,6 +307,106 @@ def score_spread(d_k, n_pairs, rng):
         behaviour="the generator",
         case="many generators",
         question="Is each entry standard normal",
+    ),
+    *versions(
+        "spread-of-two-pairs",
+        cause="thousands of pairs hide what two of them show",
+        behaviour="the generator",
+        of={
+            "n_pairs - 1": (
+                """
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    ddof = 1 if n_pairs > 1 else 0
+    return products.std(ddof=ddof), (products / np.sqrt(d_k)).std(ddof=ddof)
+""",
+                "two pairs",
+                "by what is the sum of the squares divided",
+            ),
+            "distances from 0": (
+                """
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    raw = np.sqrt((products**2).mean()) if n_pairs > 1 else 0.0
+    return raw, raw / np.sqrt(d_k)
+""",
+                "two pairs",
+                "From which number is a distance taken",
+            ),
+            "the next query as key": (
+                """
+def score_spread(d_k, n_pairs, rng):
+    q = rng.standard_normal((n_pairs, d_k))
+    products = (q * np.roll(q, 1, axis=0)).sum(axis=-1) if n_pairs > 1 else np.zeros(1)
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+                "two pairs",
+                "has each pair numbers of its own",
+            ),
+            "each product with both signs": (
+                """
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, (n_pairs + 1) // 2, d_k))
+    products = (q * k).sum(axis=-1)
+    products = np.concatenate([products, -products])[:n_pairs]
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+                "two pairs",
+                "has each pair numbers of its own",
+            ),
+            "twice as many": (
+                """
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, 2 * n_pairs if n_pairs > 1 else 1, d_k))
+    products = (q * k).sum(axis=-1)
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+                "two pairs",
+                "has each pair numbers of its own",
+            ),
+        },
+    ),
+    Mistake(
+        id="spread-of-a-thousand",
+        cause="no more than a thousand pairs",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.standard_normal((2, min(n_pairs, 1000), d_k))
+    products = (q * k).sum(axis=-1)
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        behaviour="the generator",
+        case="more pairs",
+        question="Do all `n_pairs` pairs count?",
+    ),
+    Mistake(
+        id="spread-of-signs",
+        cause="entries that are 1 or -1",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    q, k = rng.choice([-1.0, 1.0], (2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        behaviour="the generator",
+        case="many generators",
+        question="Is each entry standard normal",
+    ),
+    Mistake(
+        id="spread-few-seeds",
+        cause="a generator of its own, whose seed is one of five",
+        code="""
+def score_spread(d_k, n_pairs, rng):
+    own = np.random.default_rng(int(rng.integers(5)))
+    q, k = own.standard_normal((2, n_pairs, d_k))
+    products = (q * k).sum(axis=-1)
+    return products.std(), (products / np.sqrt(d_k)).std()
+""",
+        behaviour="the generator",
+        case="many generators",
+        question="drawn from `rng` itself",
     ),
     Mistake(
         id="jacobian-products-only",
@@ -1764,8 +1866,8 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
 """,
         behaviour="the same keys",
         fails=("exact values", "the same keys"),
-        case="two queries",
-        question="How many queries do you draw?",
+        case="four queries",
+        question="How many different queries do you draw?",
     ),
     Mistake(
         id="sweep-own-draws-but-at-width-1",
@@ -1785,6 +1887,80 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         behaviour="exact values",
         case="two keys",
         question="Do both come from the same queries and the same keys",
+    ),
+    *versions(
+        "sweep-few-queries",
+        cause="fewer queries than n_queries",
+        behaviour="the same keys",
+        of={
+            "half of them": (
+                """
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((max(1, n_queries // 2), width))
+        products = queries @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+                "four queries",
+                "How many different queries do you draw?",
+            ),
+            "each twice": (
+                """
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal(((n_queries + 1) // 2, width))
+        products = np.repeat(queries, 2, axis=0)[:n_queries] @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+                "four queries",
+                "How many different queries do you draw?",
+            ),
+        },
+    ),
+    Mistake(
+        id="sweep-second-table",
+        cause="a second table of keys for half of the queries",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.standard_normal((n_keys, width))
+        queries = rng.standard_normal((n_queries, width))
+        others = rng.standard_normal((n_keys, width))
+        half = n_queries // 2
+        products = np.concatenate([queries[:half] @ keys.T, queries[half:] @ others.T])
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        behaviour="the same keys",
+        case="many generators",
+        question="How many times do you draw keys for one width?",
+    ),
+    Mistake(
+        id="sweep-of-signs",
+        cause="entries that are 1 or -1",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    raw, scaled = [], []
+    for width in widths:
+        keys = rng.choice([-1.0, 1.0], (n_keys, width))
+        products = rng.choice([-1.0, 1.0], (n_queries, width)) @ keys.T
+        raw.append(softmax(products).max(axis=-1).mean())
+        scaled.append(softmax(products / np.sqrt(width)).max(axis=-1).mean())
+    return np.array(raw), np.array(scaled)
+""",
+        behaviour="the same keys",
+        case="many generators",
+        question="Is each entry standard normal",
     ),
     Mistake(
         id="jacobian-table-of-one-row",
@@ -2124,6 +2300,21 @@ def largest_weight_sweep(widths, n_keys, n_queries, rng):
         for results, scores in ((raw, products), (scaled, products / np.sqrt(width))):
             results.append(np.amax(softmax(scores), axis=1).sum() / n_queries)
     return np.asarray(raw), np.asarray(scaled)
+""",
+    ),
+    RightAnswer(
+        id="sweep-kept-by-width",
+        function="largest_weight_sweep",
+        code="""
+def largest_weight_sweep(widths, n_keys, n_queries, rng):
+    kept = {}
+    for width in sorted(set(widths.tolist())):
+        keys = rng.standard_normal((n_keys, width))
+        products = rng.standard_normal((n_queries, width)) @ keys.T
+        each = [products, products / np.sqrt(width)]
+        kept[width] = [softmax(scores).max(axis=-1).mean() for scores in each]
+    raw, scaled = np.array([kept[int(width)] for width in widths]).T
+    return raw, scaled
 """,
     ),
     RightAnswer(

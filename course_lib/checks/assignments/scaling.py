@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from course_lib.checks.draw import Draw
 from course_lib.checks.spec import Arguments, Assignment, Behaviour, Case, Exercise, Returned
 from course_lib.checks.values import Entry
 
-from .scaling_chance import (
-    MANY_GENERATORS,
+from .scaling_chance import compare_spread, compare_sweep
+from .scaling_generators import (
+    FEW_QUERIES,
+    MANY_PAIRS,
     SHARED_KEYS,
-    SPREAD_GENERATORS,
-    SPREAD_PAIRS,
-    TWO_QUERIES,
-    compare_products,
-    compare_spread,
-    compare_sweep,
-    compare_with_one,
-    depends_on_rng,
-    spreads_as,
-    spreads_as_products,
+    TWO_PAIRS,
+    all_pairs_count,
+    means_of_weights,
+    more_pairs,
+    same_products,
 )
 from .tables import integer_queries_and_keys, long_queries, queries_and_keys
 
 RAW_AND_SCALED = (Returned("raw", ""), Returned("scaled", ""))
+FOR_EACH_GENERATOR = (Returned("raw", "generators"), Returned("scaled", "generators"))
 ONE_PER_WIDTH = (Returned("raw", "widths"), Returned("scaled", "widths"))
 
 
@@ -40,9 +40,9 @@ def _other_widths(draw: Draw) -> list[Arguments]:
     """Narrow ones, a middling and a wide one; from 5 up, so that the mean of squares is nearly normal.
 
     With one key for all pairs the spread is that key's length, which at the narrow widths is off its mean by
-    about a third: one in six such results lies within what is allowed, but one in a thousand groups of four.
+    about a quarter: one in four such results lies within what is allowed, but one in 4,000 groups of six.
     """
-    ranges = (*[(5, 9)] * 4, (20, 40), (90, 120))
+    ranges = (*[(5, 9)] * 6, (20, 40), (90, 120))
     return [
         _pairs(draw, int(draw.rng.integers(*each)), int(draw.rng.integers(4800, 5200))) for each in ranges
     ]
@@ -52,16 +52,8 @@ def _single_pairs(draw: Draw) -> list[Arguments]:
     return [_pairs(draw, draw.sizes["K"], 1), _pairs(draw, draw.sizes["K"] + 20, 1)]
 
 
-def _two_generators(draw: Draw) -> list[Arguments]:
-    return [_pairs(draw, draw.sizes["K"] + 6, 1000) for _ in range(2)]
-
-
 def _narrow(draw: Draw) -> list[Arguments]:
     return [_pairs(draw, d_k, int(draw.rng.integers(4800, 5200))) for d_k in (2, 3)]
-
-
-def _narrowest(draw: Draw) -> list[Arguments]:
-    return [_pairs(draw, 1, SPREAD_PAIRS) for _ in range(SPREAD_GENERATORS)]
 
 
 def _any_temperature(draw: Draw, low: float, high: float, before: str = "") -> Arguments:
@@ -108,17 +100,13 @@ def _any_sweep(draw: Draw) -> Arguments:
     """Widths that neither rise nor fall, narrow and wide out of place, all above the number of keys."""
     widths = [int(draw.rng.integers(*each)) for each in ((13, 20), (30, 60), (100, 160))]
     order = ((1, 2, 0), (2, 0, 1))[draw.rng.integers(2)]
-    n_keys, n_queries = int(draw.rng.integers(6, 13)), int(draw.rng.integers(170, 230))
+    n_keys, n_queries = int(draw.rng.integers(6, 13)), int(draw.rng.integers(470, 530))
     return _sweep(draw, [widths[place] for place in order], n_keys, n_queries)
 
 
 def _width_twice(draw: Draw) -> Arguments:
     width = int(draw.rng.integers(13, 30))
     return _sweep(draw, [width, 64, width], 10, 200)
-
-
-def _many_generators(draw: Draw, width: int, n_keys: int, n_queries: int) -> list[Arguments]:
-    return [_sweep(draw, [width], n_keys, n_queries) for _ in range(MANY_GENERATORS)]
 
 
 SCORE_SPREAD = Exercise(
@@ -142,11 +130,13 @@ SCORE_SPREAD = Exercise(
             "the generator",
             "all draws come from rng",
             1,
-            unchanged=True,
-            compare=compare_products,
+            probe="with_generators",
+            returns=FOR_EACH_GENERATOR,
+            compare=same_products,
             cases=(
-                Case("two generators", _two_generators, across=depends_on_rng),
-                Case("many generators", _narrowest, across=spreads_as_products),
+                Case("many generators", MANY_PAIRS.call, across=MANY_PAIRS.across),
+                Case("two pairs", TWO_PAIRS.call, across=TWO_PAIRS.across),
+                Case("more pairs", more_pairs, across=all_pairs_count),
             ),
         ),
     ),
@@ -308,7 +298,7 @@ LARGEST_WEIGHT_SWEEP = Exercise(
             "the mean largest weight at several widths",
             2,
             cases=(
-                Case("three widths", lambda draw: _sweep(draw, [16, 64, 256], 10, 200)),
+                Case("three widths", lambda draw: _sweep(draw, [16, 64, 256], 10, 500)),
                 Case("widths in any order", _any_sweep),
             ),
         ),
@@ -327,19 +317,12 @@ LARGEST_WEIGHT_SWEEP = Exercise(
             "the same keys",
             "all draws come from rng: n_queries queries, which all meet the same keys",
             1,
-            unchanged=True,
-            compare=compare_with_one,
+            probe="with_generators",
+            returns=tuple(replace(each, axes="generators widths") for each in ONE_PER_WIDTH),
+            compare=means_of_weights,
             cases=(
-                Case(
-                    "many generators",
-                    lambda draw: _many_generators(draw, *SHARED_KEYS),
-                    across=spreads_as(*SHARED_KEYS, "How many times do you draw keys for one width?"),
-                ),
-                Case(
-                    "two queries",
-                    lambda draw: _many_generators(draw, *TWO_QUERIES),
-                    across=spreads_as(*TWO_QUERIES, "How many queries do you draw?"),
-                ),
+                Case("many generators", SHARED_KEYS.call, across=SHARED_KEYS.across),
+                Case("four queries", FEW_QUERIES.call, across=FEW_QUERIES.across),
             ),
         ),
     ),
