@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_notebook
 
 from course_lib.errors import CourseError
 
+from .cells import notebook_of
 from .submission import read_submission
 
 
@@ -30,9 +30,9 @@ class HandedIn:
 def open_submission(path: Path | None, noticed: Sequence[str]) -> HandedIn:
     """Open the file that counts, as `find_notebook` names it; without one, the last sentence says why."""
     if path is None:
-        return HandedIn(new_notebook(), list(noticed[:-1]), noticed[-1])
+        return HandedIn(notebook_of([]), list(noticed[:-1]), noticed[-1])
     try:
         notebook = read_submission(path)
     except CourseError as error:
-        return HandedIn(new_notebook(), list(noticed), str(error).removeprefix(f"{path}: "))
+        return HandedIn(notebook_of([]), list(noticed), str(error).removeprefix(f"{path}: "))
     return HandedIn(notebook, [*noticed, *notebook.metadata.pop("noticed", [])])

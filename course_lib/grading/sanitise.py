@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course_lib.checks.values import readable
 
+from .cells import code_cell, markdown_cell
 from .outputs import as_text, clean
 
 SCHEMA = 3
@@ -76,7 +76,7 @@ class SourceCell:
 
     def cell(self, source: str | None = None) -> NotebookNode:
         """The cell, with its own text or a student's."""
-        make = new_code_cell if self.cell_type == "code" else new_markdown_cell
+        make = code_cell if self.cell_type == "code" else markdown_cell
         made = make(self.source if source is None else source)
         made.metadata.update(self.metadata())
         return made
@@ -182,8 +182,8 @@ def _rebuilt(cell: NotebookNode, known: Mapping[str, SourceCell], repairs: list[
                 f"A cell named {readable(name, 60)} is none of this exercise's; it is a plain cell."
             )
         if cell.cell_type == "code":
-            return new_code_cell(cell.source)
-        return _with_pictures(new_markdown_cell(as_text(cell.source)), cell)
+            return code_cell(cell.source)
+        return _with_pictures(markdown_cell(as_text(cell.source)), cell)
     wanted = known[name]
     changed = wanted.changes(cell.metadata["nbgrader"])
     if changed:

@@ -15,10 +15,10 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_lib.errors import CourseError
 
+from .cells import code_cell, markdown_cell, notebook_of
 from .outputs import is_picture
 
 MAX_BYTES = 20 * 2**20
@@ -89,7 +89,9 @@ def parse_submission(data: bytes) -> NotebookNode:
     read = [cell for cell in map(_cell, cells) if cell is not None]
     if len(read) < len(cells):
         noticed.append(f"{len(cells) - len(read)} of its cells could not be read and were left out.")
-    return new_notebook(cells=read, metadata={"noticed": noticed})
+    made = notebook_of(read)
+    made.metadata["noticed"] = noticed
+    return made
 
 
 def _text(data: bytes) -> tuple[str, list[str]]:
@@ -125,7 +127,7 @@ def _cell(cell: Any) -> NotebookNode | None:
         source = "".join(source)
     if not isinstance(source, str) or not isinstance(kind, str):
         return None
-    made = new_code_cell(source) if kind == "code" else new_markdown_cell(source)
+    made = code_cell(source) if kind == "code" else markdown_cell(source)
     marks = cell["metadata"].get("nbgrader") if isinstance(cell.get("metadata"), dict) else None
     if isinstance(marks, dict) and isinstance(marks.get("grade_id"), str):
         made.metadata["nbgrader"] = marks

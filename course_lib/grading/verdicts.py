@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_output
 
 from course_lib.checks.check import lines
 from course_lib.checks.judge import Verdict
 from course_lib.checks.values import readable
 
+from .cells import text_display, text_result
 from .outputs import STOPPED
 from .sanitise import name_of
 from .source import Test, VisibleTests
@@ -56,8 +56,8 @@ def written(verdict: Verdict) -> list[Any]:
     text = "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="      ") for line in lines(verdict))
     points = min(max(float(verdict.points), 0.0), float(verdict.max_points))
     return [
-        new_output("display_data", {"text/plain": text}),
-        new_output("execute_result", {"text/plain": repr(points)}, execution_count=None),
+        text_display(text),
+        text_result(repr(points)),
     ]
 
 
