@@ -19,6 +19,7 @@ COMMANDS = (
     "update",
     "bundle",
     "collect",
+    "report",
     "export",
     "normalise",
     "release",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +25,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Marks:
-    """One student's marks for one assignment; points are after the penalty for lateness."""
+    """One student's marks for one assignment; points are after the penalty for lateness.
+
+    comments: by answer, as students read them; said: those of the marking alone. Times are in UTC.
+    """
 
     student: str
     assignment: str
@@ -36,6 +39,13 @@ class Marks:
     handed_in: datetime | None
     questions: tuple[Question, ...]
     comments: tuple[tuple[str, str], ...]
+    said: tuple[tuple[str, str], ...] = ()
+    due: datetime | None = None
+
+    @property
+    def marked(self) -> bool:
+        """Whether the automatic marking came to its end."""
+        return not any(question.waits for question in self.questions if not question.by_hand)
 
     @property
     def waits(self) -> bool:
@@ -83,9 +93,9 @@ def _marks(submission: Any) -> Marks:
         seconds_late=float(submission.total_seconds_late),
         handed_in=submission.timestamp,
         questions=tuple(sorted(map(_question, grades), key=lambda question: question.cell)),
-        comments=tuple(
-            sorted((each.name, each.comment) for each in comments if _says_something(each.comment))
-        ),
+        comments=_sorted((each.name, each.comment) for each in comments),
+        said=_sorted((each.name, each.auto_comment) for each in comments),
+        due=submission.assignment.duedate,
     )
 
 
@@ -100,5 +110,6 @@ def _question(grade: Any) -> Question:
     )
 
 
-def _says_something(comment: str | None) -> bool:
-    return bool(comment) and comment != "No response."
+def _sorted(comments: Iterable[tuple[str, str | None]]) -> tuple[tuple[str, str], ...]:
+    """Those that say something."""
+    return tuple(sorted((name, text) for name, text in comments if text and text != "No response."))

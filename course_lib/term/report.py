@@ -1,0 +1,240 @@
+"""What a class's marks for one assignment tell the person who teaches it, as data."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from course_lib.checks.assignments import load
+from course_lib.errors import CourseError
+from course_lib.grading.catalogue import read
+
+from . import alike, chapters
+from .chapters import Section
+from .items import Item, item
+from .marks import Marks, read_marks
+from .named import UNWRITTEN, Named, Names, sentences, without_numbers
+from .taught import TAUGHT
+
+WHEN = {  # how long before the due date work came, at least
+    "more than a week before": timedelta(days=7),
+    "2 to 7 days before": timedelta(days=2),
+    "1 to 2 days before": timedelta(days=1),
+    "1 to 24 hours before": timedelta(hours=1),
+    "in the last hour": timedelta(),
+    "up to a day late": timedelta(days=-1),
+    "later": timedelta.min,
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A known mistake, who shows it, and the section that answers it."""
+
+    named: Named
+    students: tuple[str, ...]
+    section: Section
+
+
+@dataclass(frozen=True)
+class Teach:
+    """A section to teach again: who lost points in what it teaches, in which functions, by which mistakes."""
+
+    section: Section
+    students: tuple[str, ...]
+    functions: tuple[str, ...]
+    mistakes: tuple[Named, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything about one assignment. points: each student's, after the penalty for lateness.
+
+    unnamed: by function and sentence, numbers left out, how many were told it where no known mistake was
+    recognised. unwritten: by function, how many did not write it. handed_in: how many came when; empty where
+    the due date or the times are not known.
+    """
+
+    assignment: str
+    title: str
+    max_points: float
+    points: Mapping[str, float]
+    items: tuple[Item, ...]
+    mistakes: tuple[Shown, ...]
+    unnamed: Mapping[tuple[str, str], int]
+    unwritten: Mapping[str, int]
+    handed_in: Mapping[str, int]
+    alike: tuple[alike.Alike, ...]
+    teach: tuple[Teach, ...]
+
+    @property
+    def summary(self) -> dict[str, float]:
+        """Number of students, mean, median, quartiles and extremes of the points."""
+        points = sorted(self.points.values())
+        low, middle, high = (
+            statistics.quantiles(points, n=4, method="inclusive") if len(points) > 1 else points * 3
+        )
+        return {
+            "students": len(points),
+            "mean": statistics.fmean(points),
+            "lowest": points[0],
+            "lower quartile": low,
+            "median": middle,
+            "upper quartile": high,
+            "highest": points[-1],
+        }
+
+
+def report(root: Path, assignment: str) -> Report:
+    """The report on an assignment. Raises: CourseError where nobody has been marked."""
+    marks = [each for each in read_marks(root, [assignment]) if each.marked]
+    if not marks:
+        raise CourseError(f"nobody has been marked yet; mark first: course mark {assignment}")
+    exercises = load(assignment).exercises
+    functions = [exercise.function for exercise in exercises]
+    codes = {each.student: alike.answers(root, assignment, each.student, functions) for each in marks}
+    return made(marks, codes, Names(read(root, assignment).mistakes), chapters.sections(root, assignment))
+
+
+def made(
+    marks: Sequence[Marks],
+    codes: Mapping[str, Mapping[str, str]],
+    names: Names,
+    sections: Mapping[str, Section],
+) -> Report:
+    """The report on marks of one assignment.
+
+    Parameters: codes, by student the text of each function's cell; names, the known mistakes; sections, those
+    of the chapter by their cells' ids.
+    """
+    assignment = load(marks[0].assignment)
+    taught = TAUGHT[assignment.name]
+    lost = {each.student: _lost(each) for each in marks}
+    told, unnamed, unwritten = _told(marks, names, lost)
+    mistakes = [
+        Shown(named, tuple(sorted(who)), sections[taught.section_of(named.function, named.ids)])
+        for named, who in told.items()
+    ]
+    titles = {
+        f"{exercise.function}-{each.slug}": each.title
+        for exercise in assignment.exercises
+        for each in exercise.behaviours
+    }
+    present = {question.cell for each in marks for question in each.questions}
+    cells = [*(cell for cell in titles if cell in present), *sorted(present - titles.keys())]
+    return Report(
+        assignment=assignment.name,
+        title=assignment.title,
+        max_points=max(each.max_points for each in marks),
+        points={each.student: each.points for each in marks},
+        items=tuple(item(marks, cell, titles.get(cell, "in words")) for cell in cells),
+        mistakes=tuple(sorted(mistakes, key=lambda each: (-len(each.students), each.named.ids))),
+        unnamed=dict(sorted(unnamed.items(), key=lambda pair: (-pair[1], pair[0]))),
+        unwritten={name: unwritten[name] for name in taught.exercises if unwritten[name]},
+        handed_in=_handed_in(marks),
+        alike=alike.alike(codes, lost),
+        teach=_teach(mistakes, lost, sections, assignment.name),
+    )
+
+
+def _lost(marks: Marks) -> set[str]:
+    """The functions in which points are missing."""
+    return {each.function for each in marks.questions if each.points < each.max_points and not each.waits}
+
+
+def _told(
+    marks: Sequence[Marks], names: Names, lost: Mapping[str, set[str]]
+) -> tuple[dict[Named, set[str]], Counter[tuple[str, str]], Counter[str]]:
+    """Who was asked which question; what else was said; and who had not written what."""
+    told: dict[Named, set[str]] = defaultdict(set)
+    unnamed, unwritten = Counter[tuple[str, str]](), Counter[str]()
+    for each in marks:
+        for function, comment in each.said:
+            if function not in lost[each.student]:
+                continue
+            said = sentences(comment)
+            named = [found for sentence in said for found in names.in_sentence(function, sentence)]
+            for found in named:
+                told[found].add(each.student)
+            if any(sentence.endswith(UNWRITTEN) for sentence in said):
+                unwritten[function] += 1
+            elif not named:
+                unnamed.update({(function, without_numbers(sentence)) for sentence in said})
+    return told, unnamed, unwritten
+
+
+def _teach(
+    mistakes: Sequence[Shown], lost: Mapping[str, set[str]], sections: Mapping[str, Section], name: str
+) -> tuple[Teach, ...]:
+    """The sections by how many students lost points in what they teach."""
+    who: dict[str, set[str]] = defaultdict(set)
+    what: dict[str, set[str]] = defaultdict(set)
+    asked: dict[str, list[Named]] = defaultdict(list)
+    explained: set[tuple[str, str]] = set()
+    for shown in sorted(mistakes, key=lambda each: (-len(each.students), each.named.ids)):
+        cell = shown.section.cell
+        who[cell].update(shown.students)
+        what[cell].add(shown.named.function)
+        asked[cell].append(shown.named)
+        explained.update((student, shown.named.function) for student in shown.students)
+    for student, functions in lost.items():
+        for function in functions:
+            if (student, function) not in explained:
+                cell = TAUGHT[name].section_of(function)
+                who[cell].add(student)
+                what[cell].add(function)
+    found = [
+        Teach(sections[cell], tuple(sorted(who[cell])), tuple(sorted(what[cell])), tuple(asked[cell]))
+        for cell in sections
+        if cell in who
+    ]
+    return tuple(sorted(found, key=lambda each: -len(each.students)))
+
+
+def _handed_in(marks: Sequence[Marks]) -> dict[str, int]:
+    before = [each.due - each.handed_in for each in marks if each.due and each.handed_in]
+    if not before:
+        return {}
+    labels = [next(name for name, least in WHEN.items() if time >= least) for time in before]
+    return {name: labels.count(name) for name in WHEN}
+
+
+def as_data(report: Report, links: chapters.Links) -> dict[str, Any]:
+    """The report as plain data, for JSON: everything but what each single student got."""
+
+    def section(each: Section) -> dict[str, str]:
+        return {"chapter": each.chapter, "heading": each.heading, "link": links.to(each)}
+
+    return {
+        "assignment": report.assignment,
+        "title": report.title,
+        "max_points": report.max_points,
+        "summary": report.summary,
+        "points": sorted(report.points.values()),
+        "questions": [asdict(each) for each in report.items],
+        "mistakes": [
+            asdict(each.named) | {"students": len(each.students), "section": section(each.section)}
+            for each in report.mistakes
+        ],
+        "not_recognised": [
+            {"function": function, "said": said, "students": count}
+            for (function, said), count in report.unnamed.items()
+        ],
+        "not_written": dict(report.unwritten),
+        "handed_in": dict(report.handed_in),
+        "alike": [asdict(each) for each in report.alike],
+        "teach_again": [
+            {
+                "section": section(each.section),
+                "students": len(each.students),
+                "functions": each.functions,
+                "questions": [named.question for named in each.mistakes],
+            }
+            for each in report.teach
+        ],
+    }

@@ -1,0 +1,200 @@
+"""A report says of a class what was put into it, in numbers that a reader can work out."""
+
+import csv
+import json
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from course_lib.checks.assignments import MODULES, load
+from course_lib.command import main
+from course_lib.command.report import write_tables
+from course_lib.grading.catalogue import read
+from course_lib.term import chapters, report, report_page
+from course_lib.term.alike import alike
+from course_lib.term.items import discrimination, item
+from course_lib.term.marks import Marks, Question
+from course_lib.term.named import Names
+
+ROOT = Path(__file__).resolve().parents[1]
+NAME = "01_soft_lookup"
+DUE = datetime(2026, 3, 1, 23, 59)
+CATALOGUE = read(ROOT, NAME)
+RIGHT = "def {name}(x):\n    return x + 1"
+
+
+def mistake(id):
+    return next(each for each in CATALOGUE.mistakes if each.id == id)
+
+
+def student(id, wrong=(), sentence="", before=timedelta(hours=30)):
+    """Marks of somebody who lost all points of some functions, and what was said to that."""
+    asked = tuple(
+        Question(exercise.function, f"{exercise.function}-{each.slug}", got, each.points, False, False)
+        for exercise in load(NAME).exercises
+        for each in exercise.behaviours
+        for got in [0.0 if exercise.function in wrong else float(each.points)]
+    )
+    said = tuple((name, f"{name}: 0 of 6 points.\n{sentence}") for name in wrong)
+    points = sum(question.points for question in asked)
+    return Marks(id, NAME, points, 20.0, 0.0, 0.0, DUE - before, asked, said, said, DUE)
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Twelve students: five right, three with one mistake, one with two at once, one unknown, two stubs."""
+    axis, base = mistake("softmax-axis-0").question, mistake("softmax-base-2").question
+    far = mistake("gaussian-underflow").question
+    marks = [student(f"right{n}") for n in range(5)]
+    marks += [student(f"axis{n}", ["softmax"], f"“one row”: Row 0 sums to 0.{n}. {axis}") for n in range(3)]
+    marks += [student("both", ["softmax"], f"Two things come together here. {axis} {base}")]
+    marks += [student("odd", ["soft_lookup"], "On “two” (keys (3, 2)), output[0] should be 1.5; yours is 2.")]
+    marks += [student("stub", ["sharpen"], "sharpen is not written yet.", before=timedelta(hours=-3))]
+    marks += [student("far", ["gaussian_lookup"], f"“far keys”: It holds NaN. {far}")]
+    right = {each.function: RIGHT.format(name=each.function) for each in load(NAME).exercises}
+    codes = {
+        each.student: right | {"softmax": f"def softmax(x):\n    return {n}"} for n, each in enumerate(marks)
+    }
+    codes["axis1"] = codes["axis0"] | {"softmax": "def softmax(y):  # mine\n    return 5"}
+    sections = chapters.sections(ROOT, NAME)
+    return report.made(marks, codes, Names(CATALOGUE.mistakes), sections)
+
+
+def test_mistakes_are_counted_once_for_each_student_and_two_at_once_count_for_both(made):
+    found = {each.named.ids[0]: each.students for each in made.mistakes}
+    assert found == {
+        "softmax-axis-0": ("axis0", "axis1", "axis2", "both"),
+        "softmax-base-2": ("both",),
+        "gaussian-underflow": ("far",),
+    }
+    assert next(iter(found)) == "softmax-axis-0"
+
+
+def test_each_mistake_leads_to_the_section_that_answers_it(made):
+    found = {each.named.ids[0]: each.section.heading for each in made.mistakes}
+    assert found["softmax-axis-0"] == "How do scores become weights?"
+    assert found["gaussian-underflow"] == "What if every score grows by the same number?"
+
+
+def test_what_names_no_mistake_is_counted_without_its_numbers_and_stubs_apart(made):
+    told = {("soft_lookup", "On “two” (keys …), output[…] should be …; yours is ….")}
+    assert set(made.unnamed) == told
+    assert made.unwritten == {"sharpen": 1}
+
+
+def test_what_to_teach_again_goes_by_students_who_lost_points_there(made):
+    found = [(each.section.cell, len(each.students)) for each in made.teach]
+    assert found[0] == ("c1-two", 4)
+    assert set(found[1:]) == {("c1-output", 1), ("c1-sharper", 1), ("c1-shift", 1)}
+
+
+def test_difficulty_is_the_share_of_points_reached(made):
+    found = {each.question: each for each in made.items}
+    assert found["softmax-ordinary"].difficulty == pytest.approx(8 / 12)
+    assert (found["softmax-ordinary"].full, found["softmax-ordinary"].none) == (8, 4)
+    assert [each.question for each in made.items][:2] == ["softmax-ordinary", "softmax-large-scores"]
+
+
+def test_discrimination_is_the_correlation_with_all_other_points():
+    points, others = [0, 0, 2, 2, 2], [1, 2, 3, 4, 5]
+    mean_x, mean_y = 1.2, 3.0
+    covariance = sum((x - mean_x) * (y - mean_y) for x, y in zip(points, others, strict=True))
+    spread = (4.8 * 10) ** 0.5  # sums of squares about the means
+    assert discrimination(points, others) == pytest.approx(covariance / spread)
+
+
+@pytest.mark.parametrize(
+    ("points", "others"), [([0, 1, 1, 1], [1, 2, 3, 4]), ([1] * 6, range(6)), (range(6), [2] * 6)]
+)
+def test_where_it_would_mean_nothing_there_is_no_discrimination(points, others):
+    assert discrimination(points, others) is None
+
+
+def test_an_answer_that_waits_for_a_person_does_not_count():
+    by_hand = Question("words", "words", 2.0, 4.0, True, False)
+    marks = [
+        replace(student("a"), questions=(by_hand,)),
+        replace(student("b"), questions=(replace(by_hand, points=0.0, waits=True),)),
+    ]
+    found = item(marks, "words", "in words")
+    assert (found.difficulty, found.students, found.waits, found.by_hand) == (0.5, 1, 1, True)
+
+
+def test_times_are_counted_from_the_due_date(made):
+    assert {name: count for name, count in made.handed_in.items() if count} == {
+        "1 to 2 days before": 11,
+        "up to a day late": 1,
+    }
+
+
+def test_the_same_code_under_other_names_is_shown_with_what_is_wrong_in_it(made):
+    assert [(each.students, each.functions, each.wrong) for each in made.alike] == [
+        (("axis0", "axis1"), 4, 1)
+    ]
+
+
+def test_other_code_and_a_single_short_answer_are_not_alike():
+    one = {"f": "def f(x):\n    return x"}
+    two = one | {"g": "def g(x):\n    return x + 1"}
+    other = one | {"g": "def g(x):\n    return x - 1"}
+    assert alike({"a": two, "b": other, "c": one, "d": one}, {}) == ()
+
+
+@pytest.fixture(scope="module")
+def links(tmp_path_factory):
+    return chapters.Links(ROOT, tmp_path_factory.mktemp("page") / "x.html", "https://course.example/")
+
+
+@pytest.fixture(scope="module")
+def page(made, links):
+    return report_page.as_page(made, links)
+
+
+def test_the_same_report_is_the_same_page(made, links, page):
+    assert page == report_page.as_page(made, links)
+    assert "https://course.example/01_soft_lookup.html#How-do-scores-become-weights?" in page
+    assert page.count("<img alt=") == 3
+    assert "not a verdict" in page
+
+
+def test_few_students_are_warned_of_and_their_words_are_no_markup(made, links, page):
+    odd = replace(made, unnamed={("softmax", "it raised <script>alert(1)</script>"): 1})
+    small = report_page.as_page(replace(odd, points={"a": 3.0, "b": 5.0}), links)
+    assert "Only 2 marked." in small
+    assert "Only" not in page
+    assert "<script>" not in small
+    assert "&lt;script&gt;" in small
+
+
+def test_data_and_tables_say_the_same(made, links, tmp_path):
+    data = json.loads(json.dumps(report.as_data(made, links)))
+    assert data["summary"]["students"] == 12
+    assert (data["mistakes"][0]["students"], data["mistakes"][0]["ids"]) == (4, ["softmax-axis-0"])
+    paths = write_tables(data, tmp_path / "x.html")
+    assert [path.name for path in paths] == ["x_questions.csv", "x_mistakes.csv"]
+    with paths[1].open(newline="", encoding="utf-8") as file:
+        first = next(csv.DictReader(file))
+    assert (first["ids"], first["students"], first["section_heading"]) == (
+        "softmax-axis-0",
+        "4",
+        "How do scores become weights?",
+    )
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_known_mistake_is_recognised_in_the_sentence_that_asks_it(name):
+    mistakes = read(ROOT, name).mistakes
+    names = Names(mistakes)
+    for each in mistakes:
+        for sentence in (f"It is wrong. {each.question}", f"{each.question.rstrip('.')}: 3."):
+            (found,) = names.in_sentence(each.function, sentence)
+            assert each.id in found.ids
+
+
+def test_an_assignment_that_is_none_is_one_line(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert main(["report", "x"]) == 2
+    assert re.fullmatch(r"course: x: expected one of the assignments .*\n", capsys.readouterr().err)
