@@ -16,11 +16,13 @@ from course_lib.errors import CourseError
 COMMANDS = (
     "lab",
     "mark",
+    "feedback",
     "update",
     "bundle",
     "collect",
     "report",
     "export",
+    "map",
     "normalise",
     "release",
     "references",

@@ -3,6 +3,9 @@
 - `bundle`, `student_files`, `imports`: what students receive
 - `collect`, `archives`, `platforms`, `roster`: what a class handed in elsewhere
 - `marks`, `tables`, `feedback`: marks and feedback, as others take them
+- `report`, `report_page`, `report_figures`, `items`, `named`, `alike`: what marks tell those who teach
+- `overview`, `overview_page`, `taught`, `chapters`: the map from goals to mistakes
+- `pages`: what both pages share
 - `late`: what lateness costs
 - `packing`: archives that are the same each time
 """

@@ -73,10 +73,21 @@ def goals(root: Path, chapter: str) -> list[str]:
     return []
 
 
+def in_words(root: Path, assignment: str) -> dict[str, float]:
+    """The answers of an assignment that a person marks: their points by the names of their cells."""
+    marks = [
+        cell["metadata"].get("nbgrader", {})
+        for cell in _cells(root / "exercises" / assignment / f"{assignment}.ipynb")
+    ]
+    return {
+        each["grade_id"]: float(each["points"]) for each in marks if each.get("grade") and each["solution"]
+    }
+
+
 @cache
 def _cells(path: Path) -> list[dict[str, Any]]:
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
     except OSError:
-        raise CourseError(f"{path}: no such chapter; take it from the course's repository") from None
+        raise CourseError(f"{path}: no such notebook; take it from the course's repository") from None
     return [cell | {"source": "".join(cell["source"])} for cell in notebook["cells"]]

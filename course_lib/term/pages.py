@@ -72,7 +72,7 @@ def code(words: str) -> Markup:
 
 
 def prose(words: str) -> Markup:
-    """A sentence; what stands between backquotes is code.
+    """A sentence; what stands between backticks is code.
 
     >>> prose("Is `a < b`?")
     '<p>Is <code>a &lt; b</code>?</p>'

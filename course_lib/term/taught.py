@@ -67,7 +67,13 @@ TAUGHT = {
     "02_queries_keys_values": Taught(
         goals={
             "compute queries, keys and values": ("c2-views", "c2-convention"),
-            "write self-attention as a loop": ("c2-plain", "c2-formula", "c2-torch", "c2-temperature"),
+            "write self-attention as a loop": (
+                "c2-plain",
+                "c2-formula",
+                "c2-torch",
+                "c2-temperature",
+                "c2-explore",
+            ),
             "say why queries and keys have": ("c2-two",),
             "say what attention does not know": (
                 "c2-order",
@@ -95,7 +101,7 @@ TAUGHT = {
     ),
     "03_scaling": Taught(
         goals={
-            "derive how large the dot product": ("c3-size", "c3-wrong", "c3-sweep"),
+            "derive how large the dot product": ("c3-size", "c3-wrong", "c3-sweep", "c3-bug"),
             "say what large scores do": ("c3-exaggerate", "c3-learn", "c3-jacobian", "c3-explore"),
             "compare two ways of training": ("c3-train", "c3-adam"),
             "say which part of the usual": ("c3-four", "c3-hedges"),
@@ -126,6 +132,7 @@ TAUGHT = {
             "say what a row that may see": ("c4-empty",),
             "test that a layer does not look": (
                 "c4-test",
+                "c4-model",
                 "c4-floor",
                 "c4-five",
                 "c4-accuracy",
