@@ -40,7 +40,7 @@ def _solved(source: Source, own: str = "", at: int = 2, **answers: str) -> Noteb
 
 
 def _run(notebook: NotebookNode, source: Source, **limits: float) -> dict[str, Verdict]:
-    executor = JudgedExecute(sandboxed=sandbox.missing() is None, **({"timeout": 10} | limits))
+    executor = JudgedExecute(sandboxed=sandbox.missing() is None, **({"timeout": 4} | limits))
     return executor.mark(notebook, source)
 
 
@@ -91,23 +91,66 @@ def test_a_students_own_cell_costs_no_answer_its_points(source: Source, name: st
     assert len(nbformat.writes(notebook)) < 300_000
 
 
-DISTURBERS = {
-    "thread": "import threading\n"
-    "def run():\n    while True:\n        print('y' * 10_000, flush=True)\n"
-    "threading.Thread(target=run, daemon=True).start()",
-    "forks": "import os\nfor _ in range(12):\n    os.fork()",
-}
+PRINTS = """import threading
+def run():
+    while True:
+        print('y' * 10_000, flush=True)
+threading.Thread(target=run, daemon=True).start()
+"""
+FORKS = "import os\nfor _ in range(12):\n    os.fork()\n"
+STORMS = {"prints for ever": PRINTS, "forks": FORKS}
 
 
 @closed
-@pytest.mark.parametrize("name", DISTURBERS)
-def test_what_a_cell_leaves_running_does_not_keep_marking_from_its_end(source: Source, name: str) -> None:
-    notebook = _solved(source, DISTURBERS[name])
+@pytest.mark.parametrize("name", STORMS)
+def test_what_a_cell_leaves_running_costs_no_answer_its_points(source: Source, name: str) -> None:
+    notebook = _solved(source, STORMS[name])
     began = time.monotonic()
-    verdicts = _run(notebook, source, total=60)
+    assert _points(_run(notebook, source, total=60)) == ALL
     assert time.monotonic() - began < 150
-    assert all(verdict.points or verdict.sentence for verdict in verdicts.values())
     assert len(nbformat.writes(notebook)) < 1_500_000
+
+
+@closed
+@pytest.mark.parametrize("name", STORMS)
+@pytest.mark.parametrize("function", ["softmax", pytest.param("gaussian_lookup", marks=pytest.mark.slow)])
+def test_what_an_answers_cell_leaves_running_costs_its_own_points_at_most(
+    source: Source, name: str, function: str
+) -> None:
+    code = answers_of(source.notebook)[function] + "\n" + STORMS[name]
+    notebook = _solved(source, **{function: code})
+    points = _points(_run(notebook, source, total=60))
+    assert points | {function: 0.0} == ALL | {function: 0.0}
+    others = [cell for cell in notebook.cells if name_of(cell) in points and name_of(cell) != function]
+    shown = [output for cell in others for output in cell.outputs]
+    assert not [each for each in shown if each.output_type == "error"]  # none is said to have ended a kernel
+
+
+@closed
+def test_a_thread_that_an_answer_starts_when_asked_costs_its_own_points_only(source: Source) -> None:
+    right = answers_of(source.notebook)["softmax"].replace("def softmax", "def right")
+    code = f"{right}\n{PRINTS.replace('threading.Thread', 'START = lambda: threading.Thread')}"
+    code += "def softmax(scores):\n    START()\n    return right(scores)"
+    verdicts = _run(_solved(source, softmax=code), source, total=60)
+    assert _points(verdicts) | {"softmax": 0.0} == ALL | {"softmax": 0.0}
+
+
+@closed
+@pytest.mark.slow
+def test_memory_that_an_answers_cell_holds_is_not_missing_to_other_answers(source: Source) -> None:
+    answers = answers_of(source.notebook)
+    hog = """
+hold = []
+try:
+    while True:
+        hold.append(bytearray(1 << 20))
+except MemoryError:
+    pass
+"""
+    greedy = answers["soft_lookup"].replace('"""\n', '"""\n    np.zeros(1 << 27)\n', 1)
+    assert greedy != answers["soft_lookup"]
+    notebook = _solved(source, softmax=answers["softmax"] + hog, soft_lookup=greedy)
+    assert _points(_run(notebook, source)) | {"softmax": 0.0} == ALL | {"softmax": 0.0}
 
 
 @closed
@@ -115,7 +158,7 @@ def test_what_a_cell_leaves_running_does_not_keep_marking_from_its_end(source: S
     "code",
     [
         "for i in range(99):\n    with open(f'big{i}', 'wb') as file:\n        file.write(bytes(100 << 20))",
-        "hold = []\nwhile True:\n    hold.append(bytearray(1 << 30))",
+        pytest.param("hold = []\nwhile True:\n    hold.append(bytearray(1 << 30))", marks=pytest.mark.slow),
     ],
     ids=["disk", "memory"],
 )
@@ -133,7 +176,9 @@ KILLER = "import os\ndef softmax(scores):\n    os._exit(1)"
 SLOW = "def softmax(scores):" + STUBBORN.replace("\n", "\n    ")
 
 
-@pytest.mark.parametrize("code", [LIAR, KILLER, SLOW], ids=["liar", "killer", "slow"])
+@pytest.mark.parametrize(
+    "code", [LIAR, KILLER, pytest.param(SLOW, marks=pytest.mark.slow)], ids=["liar", "killer", "slow"]
+)
 def test_a_function_that_breaks_the_kernel_costs_its_own_points_only(source: Source, code: str) -> None:
     verdicts = _run(_solved(source, softmax=code), source)
     assert _points(verdicts) == ALL | {"softmax": 0.0}
@@ -187,11 +232,15 @@ def test_all_of_a_submissions_time_is_limited_and_what_there_was_time_for_is_mar
     assert verdicts["softmax-ordinary"].sentence.startswith("There is no softmax. There was no time left")
 
 
-def test_a_kernel_that_ends_again_and_again_is_given_up(source: Source) -> None:
+def test_cells_that_end_the_kernel_again_and_again_cost_no_answer_its_points(source: Source) -> None:
     notebook = _solved(source, "import os\nos._exit(1)")
     for _ in range(3):
         notebook.cells.insert(3, copy.deepcopy(notebook.cells[2]))
-    verdicts = _run(notebook, source, restarts=2)
+    assert _points(_run(notebook, source, restarts=2)) == ALL
+
+
+def test_answers_that_end_the_kernel_again_and_again_are_given_up(source: Source) -> None:
+    verdicts = _run(_solved(source, **dict.fromkeys(ALL, "import os\nos._exit(1)")), source, restarts=2)
     assert {verdict.sentence for verdict in verdicts.values()} == {
         "The notebook ended its kernel too often to go on."
     }

@@ -8,14 +8,14 @@ What comes in:
 How it runs:
 - `sandbox`, `bubblewrap`, `provisioner`, `warm`, `warm_parent`: where a student's code runs
 - `kernel`, `replay`: one kernel; a submission's cells in it, and again after it ended
-- `execute`, `outputs`: ask, judge, and write verdicts; what of a cell's outputs is kept
+- `execute`, `verdicts`: ask, judge, and write verdicts; `outputs`: what of a cell's outputs is kept
 
 What decides:
 - `source`, `references`, `catalogue`: the instructor's notebook, its functions and its hidden cases
 - `secret`: the course secret, on which hidden cases depend
 
 What goes out:
-- `plugins`: what nbgrader_config.py names: sanitise, judge, comment, and what a student sees
+- `plugins`: what nbgrader_config.py names: sanitise, judge, comment; `feedback_page`: what a student sees
 - `mark`: one notebook without a gradebook; `class_marking`, `task`, `store`, `writer`: a class
 - `course`: nbgrader's configuration and folders
 - `release`: stubs that name their exercise

@@ -4,33 +4,27 @@ A test cell's own code never runs here: the kernel is asked for bundles instead,
 the points and sentences in the notebook are written by this process. The order of the questions keeps what is
 secret from being told: first the student's cells run, which is the only time that their outputs are kept;
 then come the questions with visible inputs, whose sentences may repeat words of the student's code; then
-those with hidden inputs; and at last those that bring correct predecessors along.
+those with hidden inputs; and at last those that bring correct predecessors along. Where a kernel was lost or
+robbed on the way, they are asked in kernels that ran no other answer: what did it costs its own points only.
 """
 
 from __future__ import annotations
 
-import textwrap
-from typing import Any
-
 from nbformat import NotebookNode
-from nbformat.v4 import new_output
 from traitlets import Bool, Float, Integer, Unicode
 from traitlets.config import LoggingConfigurable
 
 from course_lib.checks.answer import ask, read_bundle
-from course_lib.checks.check import lines
 from course_lib.checks.judge import UNREADABLE, Verdict
-from course_lib.checks.values import BadRecord, Json, readable
+from course_lib.checks.values import BadRecord, Json
 from course_lib.errors import CourseError
 
 from .kernel import TOO_LONG, Gone, Kernel, Message
-from .outputs import STOPPED
 from .provisioner import NAME as PROVISIONER
 from .replay import Replay
-from .sanitise import name_of
 from .source import Test, VisibleTests
+from .verdicts import failed, in_our_words, robbed, say_why_there_is_none, write
 
-WIDTH = 95  # characters that a feedback page shows of an output; it cuts off the rest
 OURS = "The course could not judge this answer, which is no fault of yours: please tell your instructor."
 
 
@@ -55,6 +49,8 @@ class JudgedExecute(LoggingConfigurable):
         """
         self.source, self.verdicts = source, dict[str, Verdict]()
         self._stuck: dict[tuple[str, str], str] = {}
+        self._unanswered: set[str] = set()
+        self._trouble = False
         self._replay = Replay(
             notebook.cells,
             source.tests,
@@ -67,8 +63,8 @@ class JudgedExecute(LoggingConfigurable):
             self._judge_all()
         finally:
             self._replay.end()
-        self._say_why_there_is_none(notebook)
-        _write(notebook, self.verdicts)
+        say_why_there_is_none(notebook, self.verdicts)
+        write(notebook, self.verdicts)
         return self.verdicts
 
     def _kernel(self) -> Kernel:
@@ -83,16 +79,16 @@ class JudgedExecute(LoggingConfigurable):
         tests = self.source.tests.values()
         try:
             self._replay.run()
-        except Gone as gone:
-            self.verdicts = {test.cell: _failed(test, str(gone)) for test in tests}
-            return
-        visible = {test.cell: self._visible(test) for test in tests}
-        for test in tests:
-            self.verdicts[test.cell] = self._with_hidden(test, visible[test.cell])
+            visible = {test.cell: self._visible(test) for test in tests}
+            for test in tests:
+                self.verdicts[test.cell] = self._with_hidden(test, visible[test.cell])
+        except Gone as gone:  # no kernel survived the cells
+            self.verdicts = {test.cell: self._no_answer(test, str(gone)) for test in tests}
+        several = len({function for function, _ in self._stuck}) > 1
+        self._trouble |= several or self._replay.lost_one or robbed(self._replay.cells, self.verdicts)
         self._stuck = {}
-        for test in tests:
-            if self._worth_another_try(test):
-                self._try_with_correct_predecessors(test)
+        for function in dict.fromkeys(test.exercise.function for test in tests):
+            self._try_again([test for test in tests if test.exercise.function == function])
 
     def _visible(self, test: Test) -> Json | str:
         """The bundle for the visible inputs, or why there is none."""
@@ -103,35 +99,59 @@ class JudgedExecute(LoggingConfigurable):
     def _with_hidden(self, test: Test, visible: Json | str) -> Verdict:
         """The verdict on visible and hidden inputs together."""
         if isinstance(visible, str):
-            return _failed(test, visible)
+            return self._no_answer(test, visible)
         bundle = visible
         request = self.source.requests(test, hidden=True)
         if visible["missing"] is None and request["calls"] and not self._is_stuck(test):
             hidden = self._answer(test, request)
             if isinstance(hidden, str):
-                return _failed(test, hidden)
+                return self._no_answer(test, hidden)
             bundle = visible | {"calls": [*visible["calls"], *hidden["calls"]]}
         return self._judged(test, bundle)
 
-    def _try_with_correct_predecessors(self, test: Test) -> None:
-        """Where its predecessors failed, too, this can only be better: in points, or in naming its own fault.
-        Where they passed, they may still do something otherwise than the solution. If it fails again, the
-        first sentence stays, which may tell more."""
-        stand_ins = self.source.stand_ins(test)
-        if stand_ins is None:
-            return
-        bundle = self._answer(test, self.source.requests(test) | {"stand_ins": stand_ins})
-        if isinstance(bundle, str):
-            verdict = _failed(test, bundle)
-        else:  # none of the kernel's words may be told any more
-            missing = _in_our_words(bundle["missing"])
-            verdict = self._judged(test, bundle | {"missing": missing}, reveal=False)
-        if verdict.failed is None or not self._failing.isdisjoint(test.exercise.predecessors):
-            self.verdicts[test.cell] = verdict
+    def _no_answer(self, test: Test, why: str) -> Verdict:
+        self._unanswered.add(test.cell)
+        return failed(test, why)
 
-    def _worth_another_try(self, test: Test) -> bool:
-        """Whether a test failed that may build on other functions."""
-        return self.verdicts[test.cell].failed is not None and bool(test.exercise.predecessors)
+    def _try_again(self, tests: list[Test]) -> None:
+        """Ask once more what may have failed by another's fault: with correct predecessors and, after
+        trouble, in a kernel that ran no other answer; first without the student's own cells."""
+        if not self._trouble:
+            if tests[0].exercise.predecessors:
+                self._try_with_correct_predecessors(tests)
+            return
+        function = tests[0].exercise.function
+        others = {test.exercise.function for test in self.source.tests.values()} - {function}
+        for own in (False, True) if self._replay.has_own else (True,):
+            self._replay.only(function, others, own=own)
+            self._try_with_correct_predecessors(tests)
+
+    def _try_with_correct_predecessors(self, tests: list[Test]) -> None:
+        """Ask the tests that failed, with correct functions for those that they may call."""
+        for test in tests:
+            if self.verdicts[test.cell].failed is None:
+                continue
+            asked = self.source.requests(test) | {"stand_ins": self.source.stand_ins(test)}
+            bundle = self._answer(test, asked)
+            if isinstance(bundle, str):
+                verdict = failed(test, bundle)
+            else:  # none of the kernel's words may be told any more
+                missing = in_our_words(bundle["missing"])
+                verdict = self._judged(test, bundle | {"missing": missing}, reveal=False)
+            if self._tells_more(test, verdict, answered=not isinstance(bundle, str)):
+                self.verdicts[test.cell] = verdict
+                self._unanswered.discard(test.cell)
+
+    def _tells_more(self, test: Test, verdict: Verdict, *, answered: bool) -> bool:
+        """Whether a second verdict counts instead of the first. It does where predecessors failed: it can
+        only be better then, in points, or in naming its own fault. Where they passed, they may still do
+        something otherwise than the solution. Of two that fail the first is kept, which may tell more."""
+        absent = self.verdicts[test.cell].failed == "exists"
+        if verdict.failed is None or (answered and test.cell in self._unanswered):
+            return True
+        if absent and (verdict.failed == "exists" or not answered):
+            return False
+        return absent or not self._failing.isdisjoint(test.exercise.predecessors)
 
     @property
     def _failing(self) -> set[str]:
@@ -171,6 +191,7 @@ class JudgedExecute(LoggingConfigurable):
             return str(gone)
         except BadRecord as error:
             self.log.warning("%s: %s", test.cell, error)
+            self._trouble = True
             return self._stuck.get(key, UNREADABLE)
 
     def _judged(self, test: Test, bundle: Json, *, reveal: bool = True) -> Verdict:
@@ -178,59 +199,4 @@ class JudgedExecute(LoggingConfigurable):
             return self.source.judge(test, bundle, reveal=reveal)
         except Exception:
             self.log.exception("%s could not be judged; the mistake is the course's", test.cell)
-            return _failed(test, OURS)
-
-    def _say_why_there_is_none(self, notebook: NotebookNode) -> None:
-        """Where a function does not exist because its cell ended with an error, say which."""
-        for cell in notebook.cells:
-            errors = [output for output in cell.get("outputs", []) if output.output_type == "error"]
-            for verdict in self.verdicts.values() if errors else ():
-                if verdict.function == name_of(cell) and verdict.failed == "exists":
-                    last = errors[-1]
-                    said = readable(f"{last.ename}: {last.evalue}".split("\n")[0], 200)
-                    why = f". {last.evalue}" if last.ename == STOPPED else f": its cell ended with {said}."
-                    verdict.sentence = f"There is no {verdict.function}{why}"
-
-
-def refuse(notebook: NotebookNode, source: VisibleTests, sentence: str) -> dict[str, Verdict]:
-    """Instead of running a notebook: no points for any test cell, and the same sentence for all."""
-    verdicts = {test.cell: _failed(test, sentence) for test in source.tests.values()}
-    _write(notebook, verdicts)
-    return verdicts
-
-
-def _write(notebook: NotebookNode, verdicts: dict[str, Verdict]) -> None:
-    for cell in notebook.cells:
-        verdict = verdicts.get(name_of(cell) or "")
-        if verdict is not None and cell.cell_type == "code":
-            cell.outputs = written(verdict)
-
-
-def _failed(test: Test, sentence: str) -> Verdict:
-    """No points, and why."""
-    behaviour = test.behaviour
-    return Verdict(
-        test.exercise.function,
-        behaviour.name,
-        behaviour.title,
-        behaviour.points,
-        failed="runs",
-        sentence=sentence,
-    )
-
-
-def _in_our_words(missing: str | None) -> str | None:
-    """Why a function could not be called, without what the kernel says beyond that."""
-    if missing is None:
-        return None
-    return "arguments: it takes others" if missing.startswith("arguments: ") else "absent"
-
-
-def written(verdict: Verdict) -> list[Any]:
-    """A verdict as the outputs of its test cell: sentences to read, and the points as nbgrader reads them."""
-    text = "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="      ") for line in lines(verdict))
-    points = min(max(float(verdict.points), 0.0), float(verdict.max_points))
-    return [
-        new_output("display_data", {"text/plain": text}),
-        new_output("execute_result", {"text/plain": repr(points)}, execution_count=None),
-    ]
+            return failed(test, OURS)

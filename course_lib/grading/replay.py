@@ -3,6 +3,9 @@
 All of the student's cells run before the first question is asked, and only this first run shows anything: so
 no cell can print what the questions hold. For each test cell the kernel keeps the names as they are at its
 place; a question is answered with these, as if it had been asked there.
+
+Which cell broke a kernel cannot be told from outside: a thread or a process that one of them started may end
+it while another runs. Where a kernel was lost, an answer can be asked once more in one that ran no other.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ TOO_OFTEN = "The notebook ended its kernel too often to go on."
 NO_TIME = "There was no time left for it: what stands before it took too long."
 AGAIN = 2.0  # seconds for a cell that did not come to its end the first time
 REMEMBER = 10.0
+LAST_TRY = 10.0  # seconds for a question that is asked once more
 
 
 class Replay:
@@ -47,11 +51,13 @@ class Replay:
         self.seconds, self.total, self.starts_left = seconds, total, restarts + 1
         self.deadline = time.monotonic() + total
         self.places: dict[str, int] = {}
+        self.lost_one = False  # whether a kernel ended, or was ended since it did not answer
         self._kernel: Kernel | None = None
         self._shown = Shown()
         self._ran: set[int] = set()
         self._slow: set[int] = set()
         self._ending: set[int] = set()
+        self._left_out: set[int] = set()
         self._at = 0
 
     def run(self) -> None:
@@ -64,10 +70,31 @@ class Replay:
             try:
                 self._run_cells(self._kernel)
             except Gone as gone:
-                self._kernel = None
+                self._kernel, self.lost_one = None, True
                 self._ending.add(self._at)  # the next time, run all but this
                 if name_of(self.cells[self._at]) not in self.tests:
                     self.cells[self._at].outputs.append(stopped(str(gone)))
+
+    def only(self, answer: str, others: Collection[str], *, own: bool) -> None:
+        """From now on answer in a new kernel that did not run the cells named in `others`.
+
+        Parameters: answer, the name of the cell in question, which is given another chance where it seemed to
+        end kernels; own, whether the student's cells without a name run.
+        """
+        self.end()
+        names = [name_of(cell) for cell in self.cells]
+        mine = {index for index, name in enumerate(names) if name == answer}
+        self._left_out = {i for i, name in enumerate(names) if name in others or (name is None and not own)}
+        self._ending -= mine
+        self._ran -= mine  # nothing secret is in that kernel yet: what the cell shows may be kept
+        self.starts_left = max(self.starts_left, 1)
+        self.seconds = min(self.seconds, LAST_TRY)
+
+    @property
+    def has_own(self) -> bool:
+        """Whether there is code of the student's outside the exercise's own cells."""
+        code = [cell for cell in self.cells if cell.cell_type == "code" and name_of(cell) is None]
+        return any(cell.source.strip() for cell in code)
 
     def ask(self, code: str, hear: Callable[[Message], None]) -> bool:
         """Run code of ours after the student's cells, in a new kernel if the last one ended.
@@ -82,7 +109,7 @@ class Replay:
         try:
             return self._kernel.run(code, seconds, hear, expression=True)[1]
         except Gone:
-            self._kernel = None
+            self._kernel, self.lost_one = None, True
             raise
 
     def end(self) -> None:
@@ -108,7 +135,7 @@ class Replay:
             self.places[name] = place
 
     def _run_cell(self, kernel: Kernel, index: int, cell: NotebookNode, end: float) -> None:
-        if index in self._ending or not cell.source.strip():
+        if index in self._ending | self._left_out or not cell.source.strip():
             return
         outputs, reply = self._shown.cell(), None
         seconds = min(AGAIN if index in self._slow else self.seconds, end - time.monotonic())
