@@ -193,6 +193,28 @@ def test_feedback_is_packed_for_each_student_and_as_moodle_takes_it(course):
         ]
 
 
+def test_canvas_gets_feedback_under_the_names_of_the_files_that_it_handed_out(course, capsys):
+    """Canvas takes the first two numbers in a name, between underscores: the user's and the file's."""
+    for id in ("s1", "s2"):
+        page = course / "feedback" / id / "a1" / "a1.html"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(f"of {id}", encoding="utf-8")
+    words = ["export", "feedback-canvas", "a1", "--roster", "roster.csv", "--to", "out/c.zip", "--archive"]
+    with zipfile.ZipFile(course / "first.zip", "w") as archive:
+        archive.writestr("leejrann_501_7001_a1.ipynb", "{}")
+    assert main([*words, "first.zip"]) == 2
+    assert "no file of s2 is in the archives" in capsys.readouterr().err
+    with zipfile.ZipFile(course / "second.zip", "w") as archive:
+        archive.writestr("zoe_LATE_502_7002_a1-1.ipynb", "{}")
+        archive.writestr("leejrann_501_7003_a1-2.ipynb", "{}")
+    assert main([*words, "first.zip", "second.zip"]) == 0
+    with zipfile.ZipFile(course / "out/c.zip") as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {
+            "leejrann_501_7003_a1-2.html": b"of s1",
+            "zoe_LATE_502_7002_a1-1.html": b"of s2",
+        }
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -202,6 +224,8 @@ def test_feedback_is_packed_for_each_student_and_as_moodle_takes_it(course):
         (["term", "--drop-lowest", "2"], "--drop-lowest: drop: expected a number from 0 to 1"),
         (["feedback", "a2"], "first run nbgrader generate_feedback a2"),
         (["questions", "--title", "x"], "--title: belongs to canvas"),
+        (["feedback-canvas", "a1", "--roster", "roster.csv"], "--archive: belongs to feedback-canvas"),
+        (["questions", "--archive", "x.zip"], "--archive: belongs to feedback-canvas"),
     ],
 )
 def test_a_wrong_command_is_one_line(course, capsys, words, reason):

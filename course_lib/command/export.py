@@ -14,9 +14,10 @@ ENDINGS = {
     "parquet": "parquet",
     "feedback": "zip",
     "feedback-moodle": "zip",
+    "feedback-canvas": "zip",
 }
-WITH_ROSTER = ("canvas", "moodle", "feedback-moodle")
-OF_ONE = ("moodle", "feedback", "feedback-moodle")
+WITH_ROSTER = ("canvas", "moodle", "feedback-moodle", "feedback-canvas")
+OF_ONE = ("moodle", "feedback", "feedback-moodle", "feedback-canvas")
 
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
@@ -26,10 +27,13 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         help="give marks and feedback back, for Canvas, Moodle, spreadsheets or analysis",
         description="canvas and moodle: marks to upload, Moodle's with comments. questions: a line for each "
         "student and question, as CSV or parquet. term: all assignments, and the percentage. feedback: pages "
-        "in a ZIP archive with a folder for each student; feedback-moodle: as Moodle takes them.",
+        "in a ZIP archive with a folder for each student; feedback-moodle, feedback-canvas: as they take them.",
     )
     parser.add_argument("what", choices=ENDINGS, metavar="WHAT", help=", ".join(ENDINGS))
     parser.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="all when none is named")
+    parser.add_argument(
+        "--archive", nargs="+", default=[], metavar="ZIP", help="what Canvas made, for feedback-canvas"
+    )
     parser.add_argument("--roster", metavar="CSV", help=f"the class, for {', '.join(WITH_ROSTER)}")
     parser.add_argument("--to", metavar="FILE", help="default: exports/WHAT, with the assignment's name")
     parser.add_argument(
@@ -55,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
         raise CourseError(f"{args.what}: needs the class, --roster CSV")
     if args.title and (args.what != "canvas" or len(args.assignments) != 1):
         raise CourseError("--title: belongs to canvas and one assignment")
+    if bool(args.archive) != (args.what == "feedback-canvas"):
+        raise CourseError("--archive: belongs to feedback-canvas, which needs what was collected from Canvas")
     root = project_root()
     roster = read_roster(Path(args.roster)) if args.roster else Roster({})
     to = (
@@ -65,6 +71,10 @@ def run(args: argparse.Namespace) -> int:
     if args.what.startswith("feedback"):
         if args.what == "feedback":
             files = feedback.by_student(root, args.assignments[0])
+        elif args.archive:
+            files = feedback.for_canvas(
+                root, args.assignments[0], roster, [Path(each) for each in args.archive]
+            )
         else:
             files = feedback.for_moodle(root, args.assignments[0], roster)
         packing.write_zip(files, to, packed=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
 
 from course_lib.errors import CourseError
 
+from .archives import read_archive
+from .platforms import canvas
 from .roster import Roster
 
 FOLDER = "feedback"  # nbgrader's
@@ -47,3 +50,24 @@ def for_moodle(root: Path, assignment: str, roster: Roster) -> dict[str, bytes]:
         return f"{name}_{student.number}_assignsubmission_file"
 
     return {f"{folder(id)}/{assignment}.html": page for id, page in found.items()}
+
+
+def for_canvas(root: Path, assignment: str, roster: Roster, archives: Sequence[Path]) -> dict[str, bytes]:
+    """Each page under the name that Canvas gave the student's own file in "Download Submissions".
+
+    Canvas's "Re-Upload Submissions" finds by the numbers in that name whose submission a page is a comment
+    on, and knows no other way. Parameters: archives, as they were collected, the latest last.
+    Raises: CourseError where a student's file is in none of them.
+    """
+    found = pages(root, assignment)
+    names: dict[str, str] = {}
+    for path in archives:
+        members = [member for member in read_archive(path) if not member.refused]
+        for member, entry in zip(members, canvas(members), strict=True):
+            student = roster.find(entry.clues[0])
+            if student is not None and entry.clues[0].number:  # without Canvas's numbers it would be ignored
+                names[student.id] = PurePosixPath(member.path.partition("/")[0]).with_suffix(".html").name
+    without = [id for id in found if id not in names]
+    if without:
+        raise CourseError(f"no file of {', '.join(without)} is in the archives that Canvas made")
+    return {names[id]: page for id, page in found.items()}
