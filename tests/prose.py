@@ -49,7 +49,8 @@ def printed_numbers(notebook: NotebookNode) -> set[Decimal]:
 
 def is_question(output: NotebookNode) -> bool:
     """Whether an output is a folded prediction or self-check question, which is typed, not computed."""
-    return "<details" in output.get("data", {}).get("text/html", "")
+    shown = output.get("data", {}).get("text/html", "")
+    return "<details" in shown and "<figure" not in shown
 
 
 def claims(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
@@ -114,3 +115,13 @@ def target(link: str, file: Path, root: Path) -> Path:
     if path.is_relative_to(root / "work"):
         return root / "exercises" / path.relative_to(root / "work")
     return path
+
+
+def sentences(markdown: str) -> list[str]:
+    """The sentences of a Markdown cell; items, headings and cells of tables end one, a formula is a word."""
+    text = re.sub(r"\$\$.*?\$\$", "\n\n", _CODE_BLOCK.sub("\n\n", markdown), flags=re.DOTALL)
+    text = re.sub(r"`[^`\n]*`|\$[^$]*\$", "X", re.sub(r"\]\([^)]*\)", "]", text))
+    blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*>#|]|\d+\.)\s?)|\|", text)
+    lines = [" ".join(block.replace(">", " ").split()) for block in blocks]
+    ends = r"(?<=[.!?])[\"”*)]*\s+(?=[\"“*(\[]*[A-Z0-9])"
+    return [sentence for line in lines for sentence in re.split(ends, line) if sentence]

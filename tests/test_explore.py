@@ -11,13 +11,18 @@ import numpy as np
 import pytest
 import torch
 
-from course_lib import attention, explore, recall, sentence_heads
+from course_lib import attention, explore, readers, recall, sentence_heads
 from course_lib.explore import base, masks, scaling
 from course_lib.torch_attention import masked_softmax
 
 
 def recall_start(models: int = 1) -> recall.Ensemble:
     return recall.draw_ensemble(models, d_k=4, scale=0.2, generator=torch.Generator().manual_seed(1))
+
+
+def stack(layers: int) -> dict[str, np.ndarray]:
+    shapes = readers.stack_shapes(13, layers, places=14, d_model=3)
+    return {name: np.ones(shape) for name, shape in shapes.items()}
 
 
 KEYS, VALUES = [[1, 0], [0, 1], [-1, 0]], [[2, 0], [0, 4], [1, 1]]
@@ -33,9 +38,12 @@ EXAMPLES = {
     "width_sweep": lambda: explore.width_sweep(np.random.default_rng(0), draws=20),
     "heads": lambda: explore.heads(["a", "b"], np.eye(8)[:2], np.eye(8)[:2], row=1),
     "recall_training": lambda: explore.recall_training(recall_start(), updates=5),
+    "two_layers": lambda: explore.two_layers(stack(1), stack(2)),
     "mask_editor": lambda: explore.mask_editor(["a", "b", "b"], [[0, 1, 2], [3, 1, 2], [0, 0, 1]]),
 }
 every_figure = pytest.mark.parametrize("name", EXAMPLES)
+HEAT_MAPS = ("query_row", "heads", "mask_editor")
+TABLE = ("details", "summary", "div", "table", "caption", "thead", "tbody", "tr", "th", "td")
 
 
 @cache
@@ -59,7 +67,11 @@ class Tags(HTMLParser):
 def test_a_figure_is_a_picture_with_words_followed_by_one_style_and_one_script(name: str) -> None:
     bundle = made(name)._repr_mimebundle_()
     tags = Tags(bundle["text/html"]).found
-    assert [tag for tag, _ in tags] == ["figure", "img", "figcaption", "small", "style", "script"]
+    names = [tag for tag, _ in tags]
+    assert [tag for tag in names if tag not in TABLE] == [
+        *("figure", "img", "figcaption", "small", "style", "script")
+    ]
+    assert ("table" in names) == (name in HEAT_MAPS)
     assert len(tags[1][1]["alt"]) > 60
     assert tags[1][1]["src"].startswith("data:image/png;base64,")
     assert bundle["text/plain"]

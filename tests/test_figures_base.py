@@ -221,3 +221,24 @@ def test_figures_draw_into_the_axes_they_are_given_and_change_no_argument(draw):
     names = (QUERIES, KEYS) if draw is heat_map else (KEYS,)
     assert draw(weights, *names, ax=ax) is ax
     np.testing.assert_array_equal(weights, WEIGHTS if draw is heat_map else WEIGHTS[0])
+
+
+# tables of a heat map
+
+
+def test_the_numbers_of_a_heat_map_are_folded_away_as_a_table_with_named_rows_and_columns():
+    html = show(heat_map(WEIGHTS, ["<it>", "sat"], KEYS, title="a")).html()
+    fold = re.search(r"<details>.*</details>", html).group()
+    assert "<caption>a</caption>" in fold
+    assert re.findall(r'<th scope="col">(.*?)</th>', fold) == ["query", *KEYS]
+    assert re.findall(r'<th scope="row">(.*?)</th>', fold) == ["&lt;it&gt;", "sat"]
+    assert re.findall(r"<td>(.*?)</td>", fold) == [f"{each:.2f}" for each in WEIGHTS.ravel()]
+    assert html.index("<img") < html.index("<details>")
+
+
+def test_each_heat_map_of_a_figure_has_a_table_and_other_figures_have_none():
+    left, right = new_axes(columns=2)
+    heat_map(WEIGHTS, QUERIES, KEYS, title="left", ax=left)
+    heat_map(WEIGHTS, QUERIES, KEYS, title="right", ax=right)
+    assert [grid.title for grid in show(left).grids] == ["left", "right"]
+    assert "<details" not in show(weight_bars(WEIGHTS[0], KEYS)).html()

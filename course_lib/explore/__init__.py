@@ -1,6 +1,7 @@
 """Figures that the reader moves; see `base` for how they work and `course_lib.figures` for the still ones."""
 
 from .base import Explorable
+from .depth import two_layers
 from .lookup import soft_lookup
 from .masks import mask_editor
 from .order import recent_colour
@@ -19,5 +20,6 @@ __all__ = [
     "recall_training",
     "recent_colour",
     "soft_lookup",
+    "two_layers",
     "width_sweep",
 ]

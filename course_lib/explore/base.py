@@ -77,7 +77,7 @@ def explorable(
     _ISSUED[identity] += 1
     if _ISSUED[identity] > 1:
         identity += f"-{_ISSUED[identity]}"
-    return Explorable(picture.png, picture.alt, picture.text, picture.caption, name, text, identity, needs)
+    return Explorable(**vars(picture), name=name, data=text, identity=identity, needs=needs)
 
 
 def in_script(data: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from course_lib.figures import describe, new_axes, table
+from course_lib.figures import Grid, describe, new_axes
 
 from .base import Explorable, explorable, numbers
 from .rows import distinct
@@ -94,8 +94,8 @@ def later_tokens(allowed: Mask, *, late: bool = False) -> list[list[int]]:
     return [[int(key) for key in np.flatnonzero(row) if key > query] for query, row in enumerate(felt)]
 
 
-def _words(weights: Array, allowed: Mask, names: list[str]) -> tuple[str, str]:
-    """What is seen, in sentences, and the weights with their sums as a table."""
+def _words(weights: Array, allowed: Mask, names: list[str]) -> tuple[str, str, list[Grid]]:
+    """What is seen, in sentences, and the weights with their sums as a table, as text and as a grid."""
     later = later_tokens(allowed)
     rows = [
         [
@@ -114,7 +114,8 @@ def _words(weights: Array, allowed: Mask, names: list[str]) -> tuple[str, str]:
         f"{', '.join(leaks) or 'none'}. Rows that see nothing: {', '.join(empty) or 'none'}."
     )
     header = ["query", *names, "sum", "later tokens seen"]
-    return alt, f"weights, hidden cells as a dot\n{table(rows, header)}"
+    grid = Grid("weights, hidden cells as a dot", header, rows)
+    return alt, grid.text(), [grid]
 
 
 def _draw(weights: Array, allowed: Mask, names: list[str]) -> Axes:

@@ -77,7 +77,7 @@ def recent_colour(
     caption = (
         "Exchange the two colours, and turn the positions up: watch the weights and the loss of the pair."
     )
-    return explorable(ax, "recent_colour", data, caption)
+    return explorable(ax, "recent_colour", data, caption, needs=("bars",))
 
 
 def read(

@@ -3,57 +3,13 @@
 function explore(stage, data) {
   const { tokens, answers, tokenRows, positionRows, W_q, W_k, valueLogits, places, shares } = data;
   const count = tokens.length;
-  const longest = Math.max(...tokens.map((token) => token.length));
-  const tall = 130;
-  const top = 40;
-  const bottom = top + tall + 18 + 6.5 * longest;
   const room = Math.min(stage.room, 860);
   const state = { swapped: false, share: data.share };
 
-  // Bars that are made once; `arrange` gives them their heights.
-  function chart(title, names, width, fill) {
-    const size = (width - 12) / names.length;
-    const svg = element("svg", {
-      viewBox: `0 0 ${width} ${bottom}`,
-      width,
-      height: bottom,
-      role: "img",
-      "aria-label": title,
-    });
-    const base = top + tall;
-    const bars = names.map((name, i) => {
-      const x = 6 + i * size;
-      const rect = element("rect", { x: x + size * 0.15, width: size * 0.7, fill });
-      const value = element("text", {
-        x: x + size / 2,
-        "text-anchor": "middle",
-        class: "explorable-halo",
-        style: "font-size: 10.5px",
-      });
-      const turned = `translate(${x + size / 2 + 4} ${base + 14}) rotate(-50)`;
-      const label = element("text", { "text-anchor": "end", transform: turned }, name);
-      svg.append(rect, value, label);
-      return { rect, value, label };
-    });
-    svg.append(
-      element("text", { x: 6, y: 14, class: "explorable-title" }, title),
-      element("line", { x1: 6, x2: width - 6, y1: base, y2: base, stroke: "#1a1a1a" }),
-    );
-    const draw = (values, labels) =>
-      bars.forEach(({ rect, value, label }, i) => {
-        const height = values[i] * tall;
-        rect.setAttribute("height", height);
-        rect.setAttribute("y", base - height);
-        value.setAttribute("y", base - height - 4);
-        value.textContent = values[i] < 0.005 ? "" : fixed(values[i]);
-        label.textContent = labels[i];
-      });
-    return { svg, draw };
-  }
   const narrow = room < 640;
   const across = narrow ? room : room * 0.7;
-  const looks = chart("Weights of the last token", tokens, across, "#d55e00");
-  const says = chart("Probability of the next token", answers, narrow ? room : room * 0.24, "#0072b2");
+  const looks = barChart("Weights of the last token", tokens, across, "#d55e00");
+  const says = barChart("Probability of the next token", answers, narrow ? room : room * 0.24, "#0072b2");
   const listed = numberTable("Numbers of this order", ["token", "score", "weight"]);
   const start = shares.indexOf(data.share);
   const turn = slider({

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from course_lib import attention
-from course_lib.figures import describe, heat_map, new_axes, table
+from course_lib.figures import Grid, describe, heat_map, new_axes
 
 from .base import Explorable, explorable, numbers, steps
 
@@ -81,8 +81,8 @@ def query_row(
     return explorable(ax, "query_row", data, caption)
 
 
-def _words(weights_LM: Array, names: list[str], row: int, temperature: float) -> tuple[str, str]:
-    """What is seen, in a sentence, and the table with the chosen row."""
+def _words(weights_LM: Array, names: list[str], row: int, temperature: float) -> tuple[str, str, list[Grid]]:
+    """What is seen, in a sentence, and the table with the chosen row, as text and as a grid."""
     best = names[int(weights_LM[row].argmax())]
     listed = ", ".join(f"{name} {weight:.3f}" for name, weight in zip(names, weights_LM[row], strict=True))
     rows = [[name, *(f"{w:.2f}" for w in weights)] for name, weights in zip(names, weights_LM, strict=True)]
@@ -90,11 +90,8 @@ def _words(weights_LM: Array, names: list[str], row: int, temperature: float) ->
         f"Heat map of the weights of {len(names)} tokens, a row per query and a column per key, with the row "
         f"of {names[row]} framed and drawn below as bars; its largest weight is on {best}."
     )
-    text = (
-        f"weights, temperature {temperature:.3g}\n{table(rows, ['query', *names])}\n"
-        f"row of {names[row]}: {listed}"
-    )
-    return alt, text
+    grid = Grid(f"weights, temperature {temperature:.3g}", ["query", *names], rows)
+    return alt, f"{grid.text()}\nrow of {names[row]}: {listed}", [grid]
 
 
 def distinct(tokens: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from course_lib import attention
-from course_lib.figures import describe, new_axes, table
+from course_lib.figures import Grid, describe, new_axes, table
 
 from .base import Explorable, explorable, numbers
 from .rows import distinct
@@ -100,8 +100,10 @@ def slice_weights(products: Array, width: int) -> Array:
     return attention.softmax(products / np.sqrt(width / len(products)))
 
 
-def _words(products: Array, full: Array, names: list[str], row: int, width: int) -> tuple[str, str]:
-    """What is seen, in sentences, and the chosen row of each slice as two tables."""
+def _words(
+    products: Array, full: Array, names: list[str], row: int, width: int
+) -> tuple[str, str, list[Grid]]:
+    """What is seen, in sentences, the chosen row of each slice as two tables, and each map as a grid."""
     count = len(products)
     weights, wide = slice_weights(products, width), slice_weights(full[None], width)[0]
     two = lambda label, values: [label, *(f"{value + 0.0:.2f}" for value in values)]  # noqa: E731
@@ -120,7 +122,9 @@ def _words(products: Array, full: Array, names: list[str], row: int, width: int)
         f"{count} heads of width {width // count}, row of {names[row]}: dot products\n{table(dots, header)}\n"
         f"weights\n{table(shares, header)}"
     )
-    return alt, text
+    maps = {"full width": wide} | {f"slice {h}": weights[h] for h in range(count)}
+    lines = {title: [two(*pair) for pair in zip(names, each, strict=True)] for title, each in maps.items()}
+    return alt, text, [Grid(f"weights, {each}", ["query", *names], lines[each]) for each in maps]
 
 
 def _draw(products: Array, names: list[str], row: int, width: int, reasons: Sequence[str]) -> Axes:

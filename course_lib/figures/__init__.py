@@ -1,6 +1,6 @@
 """Figures of the course: each function draws arrays and returns Axes; `show` displays them with words."""
 
-from .base import Picture, describe, new_axes, show, table
+from .base import Grid, Picture, describe, new_axes, show, table
 from .heads import growth, head_maps, head_places
 from .limits import block_parts, distance_curves, pair_floor
 from .lookup import key_plane, lookup_planes, smoothers, value_plane, weight_curves
@@ -11,6 +11,7 @@ from .scaling import loss_bands, score_histogram, share_intervals, two_key_slope
 from .tables import heat_map, weight_bars
 
 __all__ = [
+    "Grid",
     "Picture",
     "before_after",
     "block_parts",

@@ -11,15 +11,52 @@ from __future__ import annotations
 import base64
 import html
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
+from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_WORDS: WeakKeyDictionary[Axes, tuple[str, str]] = WeakKeyDictionary()
+# JupyterLab takes the keys of whatever has focus in an output, unless that element itself says not to.
+_OWN_KEYS = 'data-lm-suppress-shortcuts="true"'
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The numbers of a heat map as a table: its title, the names of its columns, and its rows.
+
+    The first cell of each row is the row's name.
+
+    >>> print(Grid("weights", ["query", "cat"], [["it", "0.94"]]).text())
+    weights
+    query  cat
+    it     0.94
+    """
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+
+    def text(self) -> str:
+        return f"{self.title}\n{table(self.rows, self.header)}"
+
+    def html(self) -> str:
+        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in self.header)
+        body = "".join(
+            f'<tr><th scope="row">{html.escape(name)}</th>'
+            + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
+            + "</tr>"
+            for name, *cells in self.rows
+        )
+        caption = f"<caption>{html.escape(self.title)}</caption>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+_WORDS: WeakKeyDictionary[Axes, tuple[str, str, tuple[Grid, ...]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -27,13 +64,14 @@ class Picture:
     """A picture with its words: what JupyterLab displays for a figure.
 
     png: the picture; alt: what is seen, in a sentence; text: the numbers, as a table or a sentence;
-    caption: a line below the picture, or "".
+    caption: a line below the picture, or ""; grids: the tables of a heat map, folded away below it.
     """
 
     png: bytes
     alt: str
     text: str
     caption: str = ""
+    grids: tuple[Grid, ...] = ()
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/html": self.html(), "text/plain": self.text}
@@ -45,7 +83,17 @@ class Picture:
         return (
             '<figure style="margin: 0.5em 0">'
             f'<img alt="{html.escape(self.alt, quote=True)}" style="max-width: 100%"'
-            f' src="data:image/png;base64,{data}">{caption}</figure>'
+            f' src="data:image/png;base64,{data}">{self._tables()}{caption}</figure>'
+        )
+
+    def _tables(self) -> str:
+        """The grids, folded away; wide ones scroll, which keys can do as well."""
+        if not self.grids:
+            return ""
+        return (
+            f"<details><summary {_OWN_KEYS}>The numbers as a table</summary>"
+            f'<div tabindex="0" role="region" aria-label="The numbers as a table" {_OWN_KEYS}'
+            f' style="overflow-x: auto">{"".join(grid.html() for grid in self.grids)}</div></details>'
         )
 
 
@@ -64,11 +112,14 @@ def new_axes(width: float = 6.4, height: float = 3.4, columns: int = 1, rows: in
     return tuple(axes)
 
 
-def describe(ax: Axes, alt: str, text: str) -> Axes:
-    """Give Axes their words: `alt` says what is seen, `text` holds the numbers. Returns the Axes."""
+def describe(ax: Axes, alt: str, text: str, grids: Sequence[Grid] = ()) -> Axes:
+    """Give Axes their words: `alt` says what is seen, `text` holds the numbers. Returns the Axes.
+
+    A heat map gives its numbers as `grids`, too, which the notebook shows as tables.
+    """
     if not alt or not text:
         raise ValueError("alt, text: expected words for a reader who does not see the picture, got none")
-    _WORDS[ax] = (alt, text)
+    _WORDS[ax] = (alt, text, tuple(grids))
     return ax
 
 
@@ -78,8 +129,8 @@ def show(ax: Axes, caption: str = "") -> Picture:
     words = [_WORDS[each] for each in figure.axes if each in _WORDS]
     if not words:
         raise ValueError("ax: expected Axes from a figure function, got Axes without alt text; see describe")
-    alt, text = " ".join(alt for alt, _ in words), "\n".join(text for _, text in words)
-    return Picture(_png(figure), alt, text, caption)
+    alts, texts, grids = zip(*words, strict=True)
+    return Picture(_png(figure), " ".join(alts), "\n".join(texts), caption, tuple(chain(*grids)))
 
 
 def table(rows: list[list[str]], header: list[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .base import describe, new_axes, table
+from .base import Grid, describe, new_axes, table
 from .tables import heat_map
 
 if TYPE_CHECKING:
@@ -158,5 +158,5 @@ def _describe_mask(
     rows = [
         [query, *("●" if yes else "·" for yes in row)] for query, row in zip(queries, allowed_LM, strict=True)
     ]
-    text = f"{title} (● {words[0]}, · {words[1]})\n{table(rows, header)}"
-    describe(ax, alt, text)
+    grid = Grid(f"{title} (● {words[0]}, · {words[1]})", header, rows)
+    describe(ax, alt, grid.text(), [grid])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .base import describe, new_axes, table
+from .base import Grid, describe, new_axes, table
 from .tables import _write_numbers
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def feature_table(
         for name, row in zip(rows, values_RC.round(decimals) + 0.0, strict=True)
     ]
     alt = f"Table, {title}: {len(rows)} rows ({row_label}), {len(columns)} columns ({', '.join(columns)})."
-    return describe(ax, alt, f"{title}\n{table(lines, [row_label, *columns])}")
+    grid = Grid(title, [row_label, *columns], lines)
+    return describe(ax, alt, grid.text(), [grid])
 
 
 def feature_tables(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .base import describe, new_axes, table
+from .base import Grid, describe, new_axes, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,13 +134,15 @@ def before_after(
     limit = max(float(np.abs(each).max()) for pair in pairs.values() for each in pair) or 1.0
     if axes is None:
         axes = new_axes(2.1 * len(pairs), 5.2, columns=len(pairs), rows=2)
-    rows = []
+    rows, grids = [], []
     for column, (name, pair) in enumerate(pairs.items()):
         for row, (matrix, when) in enumerate(zip(pair, ("before", "after"), strict=True)):
             ax = axes[row * len(pairs) + column]
             image = ax.imshow(matrix, vmin=-limit, vmax=limit, cmap=_below_and_above_0(), aspect="auto")
             down, across = (range(0, size, 2 if size <= 8 else 4) for size in matrix.shape)
             ax.set(title=f"{name} {when}", xticks=across, yticks=down)
+            lines = [[str(at), *(f"{x + 0.0:.1f}" for x in line)] for at, line in enumerate(matrix.round(1))]
+            grids.append(Grid(f"{name} {when}", ["row", *map(str, range(matrix.shape[1]))], lines))
         sizes = [f"{np.abs(matrix).max():.1f}" for matrix in pair]
         rows.append([name, f"{pair[0].shape[0]} × {pair[0].shape[1]}", *sizes])
         axes[column + len(pairs)].set_xlabel("column")
@@ -149,7 +151,8 @@ def before_after(
     axes[0].get_figure().colorbar(image, ax=list(axes), shrink=0.6, label="number in the matrix")
     listed = ", ".join(f"{name} from {before} to {after}" for name, _, before, after in rows)
     alt = f"Heat maps of matrices before and after training. Largest size: {listed}."
-    return describe(axes[0], alt, table(rows, ["matrix", "shape", "largest size before", "after"]))
+    text = table(rows, ["matrix", "shape", "largest size before", "after"])
+    return describe(axes[0], alt, text, grids)
 
 
 def _below_and_above_0() -> Colormap:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .base import describe, new_axes, table
+from .base import Grid, describe, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,8 @@ def heat_map(
     strongest = [f"{q}: {keys[int(row.argmax())]}" for q, row in zip(queries, table_LM, strict=True)]
     largest = f"Largest {kind} of each row: {', '.join(strongest)}."
     alt = f"Heat map, {title}: a row per query, a column per key. {largest}"
-    return describe(ax, alt, f"{title}\n{table(rows, ['query', *keys])}")
+    grid = Grid(title, ["query", *keys], rows)
+    return describe(ax, alt, grid.text(), [grid])
 
 
 def weight_bars(

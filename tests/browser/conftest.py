@@ -7,7 +7,8 @@ from pathlib import Path
 import lab_driver
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from pages import new_page
+from playwright.sync_api import Browser, Page, sync_playwright
 
 FLAGS = [
     "--no-sandbox",  # the tests may run as root, and show nothing but this project's own pages
@@ -28,7 +29,6 @@ FIND_VIOLATIONS = """async ([include, exclude]) => {
     ...unsure.flatMap(({ nodes }) => nodes.filter(same).map(({ html }) => `invisible: ${html}`)),
   ];
 }"""
-HERE = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:", "about:")
 
 
 @pytest.fixture(scope="module")
@@ -44,22 +44,8 @@ def chromium(require_program: Callable[[str, str], str]) -> Iterator[Browser]:
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
     """An empty page; its test fails if a script fails or if anything is asked of another machine."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 900}, has_touch=True)
-    trouble: list[str] = []
-
-    def stay_here(route: Route) -> None:
-        if route.request.url.startswith(HERE):
-            route.continue_()
-        else:
-            trouble.append(f"asked for {route.request.url}")
-            route.abort()
-
-    context.route("**/*", stay_here)
-    page = context.new_page()
-    page.on("pageerror", lambda error: trouble.append(f"script failed: {error}"))
-    yield page
-    context.close()
-    assert not trouble, trouble
+    with new_page(chromium) as page:
+        yield page
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,21 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn import functional
 
-from course_lib import attention, explore, recall, recall_ensemble, sentence_heads
+from course_lib import (
+    attention,
+    explore,
+    readers,
+    recall,
+    recall_ensemble,
+    sentence_heads,
+    together,
+    two_subjects,
+)
 from course_lib.explore import scaling, smoothing
 from course_lib.heads import split_heads
-from course_lib.torch_attention import masked_softmax
+from course_lib.torch_attention import causal_mask, masked_attention, masked_softmax
 
 Numbers = dict[str, Any]
 KEYS = np.array([[1.0, 0.3], [-0.4, 1.0], [-1.0, -0.5], [0.5, -1.0]])
@@ -197,6 +207,43 @@ def recent_colour_in_python(page: Numbers) -> Numbers:
     return {"weights": weights, "probabilities": probabilities, "loss": pair}
 
 
+def hand_built(layers: int) -> dict[str, torch.Tensor]:
+    """A model of random numbers that are small enough for no weight to be 0 or 1."""
+    shapes = readers.stack_shapes(len(two_subjects.TOKENS), layers, places=14, d_model=5)
+    drawn = together.draw(shapes, models=1, scale=0.4, seed=layers, dtype=torch.float64)
+    return together.pick(drawn, 0)
+
+
+def two_layers() -> explore.Explorable:
+    return explore.two_layers(hand_built(1), hand_built(2))
+
+
+def two_layers_in_python(page: Numbers) -> Numbers:
+    layers = 2 if page["second"] else 1
+    model = hand_built(layers)
+    if not page["positions"]:
+        del model["place"]
+    texts = two_subjects.four_cases("blue", "red")
+    ids = [[two_subjects.VOCABULARY[token] for token in text.split()] for text in texts]
+    targets = [two_subjects.VOCABULARY[two_subjects.answer(text)] for text in texts]
+    logits = readers.stack(ids, layers)(model)
+    shown = 2 * page["swapped"] + page["asked"]
+    tables, X = [], readers.first_rows(model, torch.tensor(ids[shown]), torch.arange(14))
+    for layer in range(1, layers + 1):
+        Q, K, V = (X @ model[f"{name}{layer}"] for name in ("W_q", "W_k", "W_v"))
+        gathered, weights = masked_attention(Q, K, V, causal_mask(14))
+        X = X + gathered @ model[f"W_o{layer}"]
+        tables.append(weights.numpy())
+    first = [tables[0][at][: at + 1] for at in (3, 8, 13)] if page["second"] else []
+    for found, expected in zip(page["first"], first, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    colours = [two_subjects.VOCABULARY[colour] for colour in two_subjects.COLOURS]
+    losses = functional.cross_entropy(logits, torch.tensor(targets), reduction="none")
+    probabilities = logits[shown].softmax(dim=0)[colours]
+    found = {"probabilities": probabilities.numpy(), "losses": losses.numpy()}
+    return found | {"weights": tables[-1][-1]}
+
+
 EXAMPLES: dict[str, tuple[Callable[[], explore.Explorable], Callable[[Numbers], Numbers]]] = {
     "soft_lookup": (soft_lookup, soft_lookup_in_python),
     "kernel_smoother": (kernel_smoother, kernel_smoother_in_python),
@@ -206,4 +253,5 @@ EXAMPLES: dict[str, tuple[Callable[[], explore.Explorable], Callable[[Numbers], 
     "heads": (heads, heads_in_python),
     "recall_training": (recall_training, recall_training_in_python),
     "recent_colour": (recent_colour, recent_colour_in_python),
+    "two_layers": (two_layers, two_layers_in_python),
 }
