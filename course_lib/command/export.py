@@ -27,7 +27,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         help="give marks and feedback back, for Canvas, Moodle, spreadsheets or analysis",
         description="canvas and moodle: marks to upload, Moodle's with comments. questions: a line for each "
         "student and question, as CSV or parquet. term: all assignments, and the percentage. feedback: pages "
-        "in a ZIP archive with a folder for each student; feedback-moodle, feedback-canvas: as they take them.",
+        "in a ZIP archive with a folder for each student; feedback-moodle, feedback-canvas: as these do.",
     )
     parser.add_argument("what", choices=ENDINGS, metavar="WHAT", help=", ".join(ENDINGS))
     parser.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="all when none is named")
