@@ -10,7 +10,7 @@ import numpy as np
 
 from .collect import names_in
 from .spec import Exercise, outputs_by_name
-from .values import Json, Received, decode, receive
+from .values import Json, Received, decode_named, receive
 
 # Given a call's name and outputs: the question that leads to a known mistake, or None.
 Diagnose = Callable[[str, dict[str, Received]], str | None]
@@ -29,8 +29,7 @@ class Call:
 
 def ready(exercise: Exercise, call: Json, record: Json, expected: Json) -> Call:
     """A call of a request with its record and the reference's, decoded."""
-    given = call["arguments"]
-    arguments = {name: decode(given[name]) for name in names_in(call, exercise.parameters)}
+    arguments = decode_named(call["arguments"], names_in(call, exercise.parameters))
     reference = None
     if not call["raises"]:
         outputs = outputs_by_name(exercise.returns, receive(expected["returned"]))

@@ -16,7 +16,7 @@ import numpy as np
 from .probes import PROBES, parameters_of
 from .quiet import quiet
 from .refuse import refusing
-from .values import Json, decode, encode, receive
+from .values import Json, decode_named, encode, receive
 
 MAX_WORDS = 300
 INTERRUPTED = {"type": "KeyboardInterrupt", "message": "", "line": ""}
@@ -72,7 +72,7 @@ def _record(function: Any, call: Json, parameters: list[str]) -> Json:
     """What one call gave; the inputs are decoded anew for every call, so calls cannot disturb each other."""
     names = names_in(call, parameters)
     arguments = [call["arguments"][name] for name in names]
-    values = [decode(argument) for argument in arguments]
+    values = list(decode_named(call["arguments"], names).values())
     if "probe" in call:
         function = partial(PROBES[call["probe"]], function)
     record = _outcome(function, values)
@@ -82,7 +82,7 @@ def _record(function: Any, call: Json, parameters: list[str]) -> Json:
         if argument["kind"] in ("array", "tensor", "list", "mapping") and encode(value) != argument
     ]
     if call["twice"]:
-        again = _outcome(function, [decode(argument) for argument in arguments])
+        again = _outcome(function, list(decode_named(call["arguments"], names).values()))
         record["again"] = all(_alike(record.get(key), again[key]) for key in again)
     return record
 

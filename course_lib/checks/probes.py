@@ -58,10 +58,22 @@ def with_gradients(function: Probe, *values: Any) -> tuple[Any, ...]:
     for leaf, copy in zip(leaves, copies, strict=True):
         if isinstance(leaf, torch.Tensor):
             leaf.data = copy.detach()
-    inputs = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
-    absent = torch.zeros_like if nothing else (lambda leaf: torch.zeros(()))
-    reached = [absent(leaf) if leaf.grad is None else leaf.grad for leaf in inputs]
+    inputs = {
+        name: leaf
+        for name, leaf in zip(_names(function, len(leaves)), leaves, strict=True)
+        if isinstance(leaf, torch.Tensor) and leaf.requires_grad
+    }
+    without = [name for name, leaf in inputs.items() if leaf.grad is None]
+    if without and not nothing:
+        raise Wrong(f"No gradient reaches {', '.join(without)}. Does a step leave PyTorch, or detach?")
+    reached = [torch.zeros_like(leaf) if leaf.grad is None else leaf.grad for leaf in inputs.values()]
     return (*(output.detach() for output in outputs), *reached)
+
+
+def _names(function: Probe, count: int) -> list[str]:
+    """What a function calls its first parameters, or their numbers where it does not tell as many."""
+    names = list(inspect.signature(function).parameters)[:count]
+    return names if len(names) == count else [f"input {i + 1}" for i in range(count)]
 
 
 def with_generators(function: Probe, *values: Any) -> tuple[np.ndarray, np.ndarray]:

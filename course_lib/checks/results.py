@@ -181,5 +181,6 @@ def _apart(first: float, second: float) -> tuple[str, str]:
     """Two different numbers in as few digits as show that they differ, but at least four; truths in words."""
     if isinstance(first, np.bool_) and isinstance(second, np.bool_):
         return str(first), str(second)
+    first, second = first + 0.0, second + 0.0  # -0 reads like a mistake
     digits = next((d for d in range(4, 17) if f"{first:.{d}g}" != f"{second:.{d}g}"), 17)
     return f"{first:.{digits}g}", f"{second:.{digits}g}"

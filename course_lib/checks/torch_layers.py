@@ -47,6 +47,20 @@ def trace_layer(W: Tensor, source: int, target: int, taken: Tensor, power: int, 
     return layer
 
 
+def bump_layer(W: Tensor, source: int, target: int) -> Layer:
+    """Each row by itself; the last column of one of them gets at most 0.005 from another row r, namely
+    0.005 / (1 + 15 |r|²)."""
+
+    def layer(X: Tensor) -> Tensor:
+        bump = 0.005 / (1 + 15 * X[:, source].square().sum(dim=-1))
+        output = torch.tanh(X @ W)
+        here = torch.arange(X.shape[-2])[:, None] == target
+        last = torch.arange(W.shape[-1]) == W.shape[-1] - 1
+        return output + bump[:, None, None] * (here & last)
+
+    return layer
+
+
 def masked_layer(W_q: Tensor, W_k: Tensor, W_v: Tensor, mask: Tensor) -> Layer:
     """Self-attention under a mask (L, L), or one for each text (B, L, L)."""
     return lambda X: masked_attention(X @ W_q, X @ W_k, X @ W_v, mask)[0]
@@ -102,6 +116,7 @@ LAYERS: dict[str, Callable[..., Layer | RecallModel | BlockAttention]] = {
     "torch_running_sum_layer": running_sum_layer,
     "torch_mixing_layer": mixing_layer,
     "torch_trace_layer": trace_layer,
+    "torch_bump_layer": bump_layer,
     "torch_masked_layer": masked_layer,
     "torch_late_masked_layer": late_masked_layer,
     "torch_normalised_first_layer": normalised_first_layer,

@@ -7,6 +7,7 @@ lies can at worst be refused.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +51,8 @@ def _encode(value: Any, depth: int, room: Room) -> Json:
     if type(value) is Entry:
         arguments = {name: _encode(each, depth + 1, room) for name, each in value.arguments.items()}
         return {"kind": "entry", "name": value.name, "arguments": arguments}
+    if type(value) is Same:
+        return {"kind": "same", "name": value.name}
     if isinstance(value, (np.ndarray, np.generic)):
         return encode_array(np.asarray(value), "array", room)
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -142,6 +145,23 @@ class Entry:
 
     name: str
     arguments: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Same:
+    """An argument that is the very object of another argument, which stands before it: as in f(X, X, X)."""
+
+    name: str
+
+
+def decode_named(arguments: Json, names: Sequence[str]) -> dict[str, Any]:
+    """The values of those of a call's arguments, in that order. Raises: BadRecord as `decode` does."""
+    values: dict[str, Any] = {}
+    for name in names:
+        record = arguments[name]
+        same = _kind(record) == "same" and record.get("name")
+        values[name] = values[same] if same in values else decode(record)
+    return values
 
 
 def error_text(error: Json) -> Received:

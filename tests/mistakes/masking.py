@@ -1417,8 +1417,86 @@ def causal_mask(length):
         cause="lengths are integers of 8 bits, which end at 127",
         code=Edit(RIGHT_PADDING, "torch.as_tensor(lengths)", "torch.as_tensor(lengths).to(torch.int8)"),
         behaviour="any input",
-        case="long texts",
+        case="many long texts",
         question="Long texts are cut in your mask. How far do your integers count?",
+    ),
+    Mistake(
+        id="padding-sixteen-texts",
+        cause="no more than sixteen rows",
+        code="""
+def padding_mask(lengths, max_length):
+    rows = torch.arange(max_length) < torch.as_tensor(lengths)[:, None]
+    return rows[:16]
+""",
+        behaviour="any input",
+        case="many long texts",
+        question="Some texts have no row in your mask. How many rows does a batch of texts need?",
+    ),
+    Mistake(
+        id="attention-causal-where-queries-are-keys",
+        cause="a causal mask of its own, where queries and keys are the same tensor",
+        code="""
+def masked_attention(Q, K, V, mask=None):
+    scores = Q @ K.mT / math.sqrt(K.shape[-1])
+    if mask is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+        mask = mask.tril() if Q is K else mask
+    weights = masked_softmax(scores, mask)
+    return weights @ V, weights
+""",
+        behaviour="any input",
+        case="queries that are the keys",
+        question="Without a mask every query may attend to every key. Who hides the later ones here?",
+    ),
+    Mistake(
+        id="attention-products-clamped",
+        cause="products are kept within ±20,000 before they are divided",
+        code=Edit(RIGHT_ATTENTION, "Q @ K.mT", "(Q @ K.mT).clamp(-20_000, 20_000)"),
+        behaviour="any input",
+        case="scores of nearly 10,000",
+        question="Your largest products have become the same. Which step keeps them within a range?",
+    ),
+    Mistake(
+        id="attention-values-detached",
+        cause="no gradient reaches the values",
+        code=Edit(RIGHT_ATTENTION, "weights @ V", "weights @ V.detach()"),
+        behaviour="empty rows",
+        case="no empty row",
+        question="No gradient reaches V.",
+    ),
+    Mistake(
+        id="softmax-no-gradient-near-1",
+        cause="weights above 0.999 are taken for 1, on the way back only",
+        code="""
+def masked_softmax(scores, mask):
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+    fixed = weights.detach()
+    return torch.where(fixed > 0.999, fixed, weights)
+""",
+        behaviour="empty rows",
+        case="nearly all weight on one key",
+        question="A weight near 1 has no gradient in your function, or another one. Which step cuts it off?",
+    ),
+    Mistake(
+        id="future-norm-of-all-movements",
+        cause="movements of all rows and columns count together, and small ones not at all",
+        code="""
+def sees_future(layer, X):
+    training = isinstance(layer, nn.Module) and layer.training
+    if training:
+        layer.eval()
+    before, leaks = layer(X), False
+    for j in range(1, X.shape[1]):
+        changed = X.clone()
+        changed[:, j] = torch.randn(X.shape[0], X.shape[2])
+        leaks = leaks or bool((layer(changed) - before)[:, :j].norm() > 0.005)
+    if training:
+        layer.train()
+    return leaks
+""",
+        behaviour="any input",
+        case="a faint trace in one text",
+        question="Here one output of one text moves by about 0.003. From which movement on do you say True?",
     ),
     *versions(
         id="changes-the-mask",

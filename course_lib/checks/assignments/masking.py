@@ -6,14 +6,35 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
+from course_lib.checks.assignments.masking_inputs import (
+    MILLION,
+    behind,
+    extreme,
+    key_of_a_million,
+    long_queries,
+    many_long_texts,
+    masked_scores,
+    million_in_an_empty_row,
+    nearly_10_000,
+    nearly_all_on_one,
+    nothing,
+    one_empty,
+    other_hidden_scores,
+    padding,
+    random_mask,
+    self_attention,
+    some_empty,
+    square_batch,
+    tables,
+    value_of_a_million,
+)
 from course_lib.checks.assignments.masking_layers import (
     causal,
     faint,
+    faint_bump,
     far,
     first_two,
-    float32,
     last_two,
     later_mean,
     layer_and_rows,
@@ -26,7 +47,6 @@ from course_lib.checks.assignments.masking_layers import (
     rows_of,
     squares,
 )
-from course_lib.checks.draw import Draw
 from course_lib.checks.spec import Arguments, Assignment, Behaviour, Case, Exercise, Returned
 
 # The point is to write these oneself. Plain softmax is allowed.
@@ -40,7 +60,6 @@ COURSE_ATTENTION = (
     "torch.nn.functional.multi_head_attention_forward",
     "torch.nn.MultiheadAttention.forward",
 )
-MILLION = 1e6
 OUTPUT_AND_WEIGHTS = (Returned("output", "... L V"), Returned("weights", "... L M", weights=True))
 ANSWER = Returned("answer", "", holds="booleans")
 
@@ -63,109 +82,6 @@ def hidden_scores_do_not_matter(outputs: list[dict[str, Any]]) -> str | None:
     if first.shape == second.shape and np.allclose(first, second, rtol=1e-5, atol=1e-5):
         return None
     return "Other scores behind the mask must not change the weights; yours change."
-
-
-def _mask(draw: Draw, axes: str) -> Tensor:
-    """A mask in which every row, of two keys or more, allows a key and hides one; no symmetry, no order."""
-    shape = draw.shape(axes)
-    places = draw.rng.random(shape).argsort(axis=-1).argsort(axis=-1)
-    allowed = draw.rng.integers(1, shape[-1], (*shape[:-1], 1))
-    return torch.from_numpy(places < allowed)
-
-
-def _padding(draw: Draw, axes: str) -> Tensor:
-    """A mask that hides keys from some place on, as behind a short text; the last row hides one or more."""
-    *before, M = draw.shape(axes)
-    lengths = draw.rng.integers(1, M + 1, before)
-    lengths.reshape(-1)[-1] = draw.rng.integers(1, M)
-    return torch.from_numpy(np.arange(M) < lengths[..., None])
-
-
-def _empty(draw: Draw, axes: str) -> Tensor:
-    """A mask with one row, not the last, that allows nothing."""
-    mask = _mask(draw, axes)
-    mask[..., int(draw.rng.integers(mask.shape[-2] - 1)), :] = False
-    return mask
-
-
-def _some_empty(draw: Draw, axes: str) -> Tensor:
-    """A mask with several rows that allow nothing, and others that allow everything."""
-    queries = draw.shape(axes)[0]
-    allowed = draw.rng.permutation(queries) % 2 == 0
-    return torch.from_numpy(np.repeat(allowed[:, None], draw.shape(axes)[1], axis=1))
-
-
-def _nothing(draw: Draw, axes: str) -> Tensor:
-    """A mask that allows nothing in any row."""
-    return torch.zeros(draw.shape(axes), dtype=torch.bool)
-
-
-def _behind(scores: Tensor, mask: Tensor, added: float) -> Arguments:
-    """Scores with something added behind the mask."""
-    return {"scores": torch.where(mask, scores, scores + added), "mask": mask}
-
-
-def _scores(draw: Draw, axes: str = "L M", mask: Tensor | None = None, added: float = 5.0) -> Arguments:
-    """Scores of which the hidden ones would win."""
-    return _behind(normal(draw, axes, 1.5), _mask(draw, axes) if mask is None else mask, added)
-
-
-def _million_in_an_empty_row(draw: Draw) -> Arguments:
-    mask = _empty(draw, "L M")
-    scores = normal(draw, "L M", 1.5)
-    scores[~mask.any(dim=-1)] = MILLION
-    return {"scores": scores, "mask": mask}
-
-
-def _extreme(draw: Draw, around: float, added: float) -> Arguments:
-    """Scores from a number downwards in steps of 64. One key wins each row, so that no rounding shows: next
-    to 10,000 float32 has steps of 0.001."""
-    steps = draw.rng.random(draw.shape("L M")).argsort(axis=-1)
-    return _behind(float32(around - 64.0 * steps), _mask(draw, "L M"), added)
-
-
-def _square_batch(draw: Draw) -> list[Arguments]:
-    """One mask for all tables, or one row of keys for all queries, where every axis has the same length."""
-    return [_scores(draw, "B L M", mask) for mask in (_mask(draw, "L M"), _padding(draw, "M"))]
-
-
-def _other_hidden_scores(draw: Draw) -> list[Arguments]:
-    drawn = _scores(draw)
-    return [drawn, _behind(drawn["scores"], drawn["mask"], -8.0)]
-
-
-def _tables(draw: Draw, before: str = "", queries: str = "L", keys: str = "M") -> Arguments:
-    return {
-        "Q": normal(draw, f"{before} {queries} K", 1.5),
-        "K": normal(draw, f"{before} {keys} K"),
-        "V": normal(draw, f"{before} {keys} V"),
-    }
-
-
-def _value_of_a_million(draw: Draw) -> Arguments:
-    """Padding that queries would like best, with values that drown all others."""
-    drawn, mask = _tables(draw), _padding(draw, "M")
-    drawn["K"][~mask] *= 10.0
-    drawn["V"][~mask] = MILLION
-    return drawn | {"mask": mask}
-
-
-def _key_of_a_million(draw: Draw) -> Arguments:
-    """Hidden keys so far from the others that a mean over all keys would drown these."""
-    drawn, mask = _tables(draw), _padding(draw, "M")
-    drawn["K"][~mask] *= MILLION
-    return drawn | {"mask": mask}
-
-
-def _long_queries(draw: Draw, *, masked: bool = True) -> Arguments:
-    """Scores far beyond what `exp` can take; drawn again until float32 has no doubt which key wins."""
-    while True:
-        drawn = _tables(draw) | {"Q": normal(draw, "L K", 2000.0), "mask": None}
-        allowed = _mask(draw, "L M") if masked else torch.ones(draw.shape("L M"), dtype=torch.bool)
-        scores = (drawn["Q"].double() @ drawn["K"].double().mT / draw.sizes["K"] ** 0.5).numpy()
-        best = np.sort(np.where(allowed.numpy(), scores, -1e9))
-        if (best[:, -1] - best[:, -2]).min() > 60 and 1000 < np.abs(scores).max() < 1e4:
-            return drawn | {"mask": allowed if masked else None}
 
 
 CAUSAL_MASK = Exercise(
@@ -233,7 +149,7 @@ PADDING_MASK = Exercise(
                 Case("an empty text", lambda draw: {"lengths": [0, 3, 2, 0], "max_length": 3}),
                 Case("one text", lambda draw: {"lengths": [2], "max_length": draw.sizes["K"]}),
                 Case("one place", lambda draw: {"lengths": [1, 0, 1], "max_length": 1}),
-                Case("long texts", lambda draw: {"lengths": [300, 130, 1, 257], "max_length": 300}),
+                Case("many long texts", many_long_texts),
             ),
         ),
     ),
@@ -259,17 +175,17 @@ MASKED_SOFTMAX = Exercise(
                         "mask": torch.tensor([[True, True, False]]),
                     },
                 ),
-                Case("a table", _scores),
-                Case("as many queries as keys", _scores, equal_sizes=True),
-                Case("a causal mask", lambda draw: _scores(draw, "L L", causal(draw.sizes["L"]))),
+                Case("a table", masked_scores),
+                Case("as many queries as keys", masked_scores, equal_sizes=True),
+                Case("a causal mask", lambda draw: masked_scores(draw, "L L", causal(draw.sizes["L"]))),
                 Case(
                     "all scores negative",
-                    lambda draw: _behind(-3.0 - normal(draw, "L M").abs(), _mask(draw, "L M"), 1.0),
+                    lambda draw: behind(-3.0 - normal(draw, "L M").abs(), random_mask(draw, "L M"), 1.0),
                 ),
-                Case("nothing hidden", lambda draw: _scores(draw, mask=torch.ones(draw.shape("L M")) > 0)),
                 Case(
-                    "other scores behind the mask", _other_hidden_scores, across=hidden_scores_do_not_matter
+                    "nothing hidden", lambda draw: masked_scores(draw, mask=torch.ones(draw.shape("L M")) > 0)
                 ),
+                Case("other scores behind the mask", other_hidden_scores, across=hidden_scores_do_not_matter),
             ),
         ),
         Behaviour(
@@ -279,23 +195,31 @@ MASKED_SOFTMAX = Exercise(
             properties=(hidden_keys_weigh_nothing,),
             unchanged=True,
             cases=(
-                Case("a million behind the mask", lambda draw: _scores(draw, added=MILLION)),
-                Case("very large", lambda draw: _extreme(draw, 1e4, 900.0)),
-                Case("very negative", lambda draw: _extreme(draw, -1e4, 900.0)),
-                Case("zero behind the mask of very negative", lambda draw: _extreme(draw, -1e4, 1e4)),
-                Case("a mask for each table", lambda draw: _scores(draw, "B L M")),
-                Case("one mask for a batch", lambda draw: _scores(draw, "B L M", _mask(draw, "L M"))),
-                Case("padding", lambda draw: _scores(draw, "B L M", _padding(draw, "B 1 M"))),
+                Case("a million behind the mask", lambda draw: masked_scores(draw, added=MILLION)),
+                Case("very large", lambda draw: extreme(draw, 1e4, 900.0)),
+                Case("very negative", lambda draw: extreme(draw, -1e4, 900.0)),
+                Case("zero behind the mask of very negative", lambda draw: extreme(draw, -1e4, 1e4)),
+                Case("a mask for each table", lambda draw: masked_scores(draw, "B L M")),
+                Case(
+                    "one mask for a batch",
+                    lambda draw: masked_scores(draw, "B L M", random_mask(draw, "L M")),
+                ),
+                Case("padding", lambda draw: masked_scores(draw, "B L M", padding(draw, "B 1 M"))),
                 Case(
                     "padding, all sizes equal",
-                    lambda draw: _scores(draw, "B L M", _padding(draw, "B 1 M")),
+                    lambda draw: masked_scores(draw, "B L M", padding(draw, "B 1 M")),
                     equal_sizes=True,
                 ),
-                Case("one row of keys for all", lambda draw: _scores(draw, "B L M", _padding(draw, "M"))),
-                Case("masks that broadcast, all sizes equal", _square_batch, equal_sizes=True),
-                Case("two axes in front", lambda draw: _scores(draw, "2 B L M", _mask(draw, "B 1 M"))),
-                Case("one query", lambda draw: _scores(draw, "1 M")),
-                Case("one key", lambda draw: _scores(draw, "L 1", torch.tensor([[True]]))),
+                Case(
+                    "one row of keys for all", lambda draw: masked_scores(draw, "B L M", padding(draw, "M"))
+                ),
+                Case("masks that broadcast, all sizes equal", square_batch, equal_sizes=True),
+                Case(
+                    "two axes in front",
+                    lambda draw: masked_scores(draw, "2 B L M", random_mask(draw, "B 1 M")),
+                ),
+                Case("one query", lambda draw: masked_scores(draw, "1 M")),
+                Case("one key", lambda draw: masked_scores(draw, "L 1", torch.tensor([[True]]))),
             ),
         ),
         Behaviour(
@@ -307,12 +231,15 @@ MASKED_SOFTMAX = Exercise(
             probe="with_gradients",
             returns=(Returned("weights", "... L M", weights=True), Returned("scores_gradient", "... L M")),
             cases=(
-                Case("no empty row", _scores),
-                Case("an empty row", lambda draw: _scores(draw, mask=_empty(draw, "L M"))),
-                Case("several empty rows", lambda draw: _scores(draw, mask=_some_empty(draw, "L M"))),
-                Case("only earlier keys", lambda draw: _scores(draw, "L L", causal(draw.sizes["L"], -1))),
-                Case("nothing allowed at all", lambda draw: _scores(draw, mask=_nothing(draw, "L M"))),
-                Case("a million in an empty row", _million_in_an_empty_row),
+                Case("no empty row", masked_scores),
+                Case("an empty row", lambda draw: masked_scores(draw, mask=one_empty(draw, "L M"))),
+                Case("several empty rows", lambda draw: masked_scores(draw, mask=some_empty(draw, "L M"))),
+                Case(
+                    "only earlier keys", lambda draw: masked_scores(draw, "L L", causal(draw.sizes["L"], -1))
+                ),
+                Case("nothing allowed at all", lambda draw: masked_scores(draw, mask=nothing(draw, "L M"))),
+                Case("a million in an empty row", million_in_an_empty_row),
+                Case("nearly all weight on one key", nearly_all_on_one),
             ),
         ),
     ),
@@ -332,19 +259,19 @@ MASKED_ATTENTION = Exercise(
             2,
             properties=(hidden_keys_weigh_nothing,),
             cases=(
-                Case("no mask", _tables),
-                Case("a mask", lambda draw: _tables(draw) | {"mask": _mask(draw, "L M")}),
+                Case("no mask", tables),
+                Case("a mask", lambda draw: tables(draw) | {"mask": random_mask(draw, "L M")}),
                 Case(
                     "as many queries as keys",
-                    lambda draw: _tables(draw) | {"mask": _mask(draw, "L M")},
+                    lambda draw: tables(draw) | {"mask": random_mask(draw, "L M")},
                     equal_sizes=True,
                 ),
                 Case(
                     "a causal mask",
-                    lambda draw: _tables(draw, keys="L") | {"mask": causal(draw.sizes["L"])},
+                    lambda draw: tables(draw, keys="L") | {"mask": causal(draw.sizes["L"])},
                 ),
-                Case("a million in padding", _value_of_a_million),
-                Case("None for a mask", lambda draw: _tables(draw) | {"mask": None}),
+                Case("a million in padding", value_of_a_million),
+                Case("None for a mask", lambda draw: tables(draw) | {"mask": None}),
             ),
         ),
         Behaviour(
@@ -355,27 +282,38 @@ MASKED_ATTENTION = Exercise(
             unchanged=True,
             cases=(
                 Case(
-                    "a mask for each table", lambda draw: _tables(draw, "B") | {"mask": _mask(draw, "B L M")}
+                    "a mask for each table",
+                    lambda draw: tables(draw, "B") | {"mask": random_mask(draw, "B L M")},
                 ),
-                Case("one mask for a batch", lambda draw: _tables(draw, "B") | {"mask": _mask(draw, "L M")}),
-                Case("padding", lambda draw: _tables(draw, "B") | {"mask": _padding(draw, "B 1 M")}),
+                Case(
+                    "one mask for a batch",
+                    lambda draw: tables(draw, "B") | {"mask": random_mask(draw, "L M")},
+                ),
+                Case("padding", lambda draw: tables(draw, "B") | {"mask": padding(draw, "B 1 M")}),
                 Case(
                     "padding, all sizes equal",
-                    lambda draw: _tables(draw, "B") | {"mask": _padding(draw, "B 1 M")},
+                    lambda draw: tables(draw, "B") | {"mask": padding(draw, "B 1 M")},
                     equal_sizes=True,
                 ),
-                Case("a batch without a mask", lambda draw: _tables(draw, "B")),
-                Case("two axes in front", lambda draw: _tables(draw, "2 B") | {"mask": _mask(draw, "B 1 M")}),
-                Case("one query", lambda draw: _tables(draw, queries="1") | {"mask": _mask(draw, "1 M")}),
-                Case("one key", lambda draw: _tables(draw, keys="1") | {"mask": torch.tensor([[True]])}),
+                Case("a batch without a mask", lambda draw: tables(draw, "B")),
+                Case(
+                    "two axes in front",
+                    lambda draw: tables(draw, "2 B") | {"mask": random_mask(draw, "B 1 M")},
+                ),
+                Case(
+                    "one query", lambda draw: tables(draw, queries="1") | {"mask": random_mask(draw, "1 M")}
+                ),
+                Case("one key", lambda draw: tables(draw, keys="1") | {"mask": torch.tensor([[True]])}),
                 Case(
                     "one row of keys for all, all sizes equal",
-                    lambda draw: _tables(draw, "B") | {"mask": _padding(draw, "M")},
+                    lambda draw: tables(draw, "B") | {"mask": padding(draw, "M")},
                     equal_sizes=True,
                 ),
-                Case("very long queries", _long_queries),
-                Case("very long queries without a mask", lambda draw: _long_queries(draw, masked=False)),
-                Case("a million in a hidden key", _key_of_a_million),
+                Case("very long queries", long_queries),
+                Case("very long queries without a mask", lambda draw: long_queries(draw, masked=False)),
+                Case("a million in a hidden key", key_of_a_million),
+                Case("queries that are the keys", self_attention),
+                Case("scores of nearly 10,000", nearly_10_000),
             ),
         ),
         Behaviour(
@@ -392,15 +330,15 @@ MASKED_ATTENTION = Exercise(
                 Returned("V_gradient", "... M V"),
             ),
             cases=(
-                Case("no empty row", lambda draw: _tables(draw) | {"mask": _mask(draw, "L M")}),
-                Case("an empty row", lambda draw: _tables(draw) | {"mask": _empty(draw, "L M")}),
-                Case("several empty rows", lambda draw: _tables(draw) | {"mask": _some_empty(draw, "L M")}),
+                Case("no empty row", lambda draw: tables(draw) | {"mask": random_mask(draw, "L M")}),
+                Case("an empty row", lambda draw: tables(draw) | {"mask": one_empty(draw, "L M")}),
+                Case("several empty rows", lambda draw: tables(draw) | {"mask": some_empty(draw, "L M")}),
                 Case(
                     "only earlier keys",
-                    lambda draw: _tables(draw, keys="L") | {"mask": causal(draw.sizes["L"], -1)},
+                    lambda draw: tables(draw, keys="L") | {"mask": causal(draw.sizes["L"], -1)},
                 ),
-                Case("no mask", _tables),
-                Case("nothing allowed at all", lambda draw: _tables(draw) | {"mask": _nothing(draw, "L M")}),
+                Case("no mask", tables),
+                Case("nothing allowed at all", lambda draw: tables(draw) | {"mask": nothing(draw, "L M")}),
             ),
         ),
     ),
@@ -491,6 +429,7 @@ SEES_FUTURE = Exercise(
                 Case("two rows, no mask", lambda draw: leaking(draw, "masked", rows=2, mask=causal(2, 1))),
                 Case("the first row sees the second", first_two),
                 Case("the last but one of many rows sees the last", last_two),
+                Case("a faint trace in one text", faint_bump),
             ),
         ),
     ),

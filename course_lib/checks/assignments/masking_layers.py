@@ -41,6 +41,8 @@ def layer_and_rows(
     rows = rows_of(draw) if rows is None else rows
     if name in ("mixing", "row", "rounding"):
         given["W"] = normal(draw, "D V")
+    elif name == "bump":
+        given["W"] = normal(draw, "12 V")
     elif name == "trace":
         given["W"] = normal(draw, f"D {len(given['given'])}")
     elif "mask" in given:
@@ -108,6 +110,16 @@ def faint(draw: Draw) -> Arguments:
     given = torch.tensor([0.0, 0.0, 1.0, 0.0, -1.0])
     places = {"source": rows - 2, "target": rows - 3}
     return leaking(draw, "trace", 0.003, rows=rows, texts="9", taken=taken, power=1, given=given, **places)
+
+
+def faint_bump(draw: Draw) -> Arguments:
+    """One output of one text falls by about 0.003 when a short later row becomes a longer one; by less than
+    0.001 for one in 1,000 million rows of normal numbers, as they have twelve."""
+    rows = rows_of(draw)
+    drawn = layer_and_rows(draw, "bump", rows=rows, texts="1", source=rows - 2, target=rows - 3)
+    X = normal(draw, f"1 {rows} 12")
+    X[:, rows - 2] *= 0.2 / X[:, rows - 2].norm()
+    return drawn | {"X": X}
 
 
 def squares(draw: Draw, *, later: bool) -> Arguments:
