@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import csv
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -15,6 +18,9 @@ from nbformat import NotebookNode
 
 from commands import nbgrader
 from course_lib.grading import sandbox
+from course_lib.grading.class_feedback import make_pages
+from course_lib.grading.class_marking import mark_class
+from course_lib.grading.class_record import Done
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -31,16 +37,19 @@ class Course:
         cls, folder: Path, assignment: str, *, secret: str = "a fixed secret", config: str = ""
     ) -> Course:
         """Copy the configuration (or write another one) and the sources, and generate the release."""
-        folder.mkdir(parents=True)
-        if config:
-            (folder / "nbgrader_config.py").write_text(config, encoding="utf-8")
-        else:
-            shutil.copy(ROOT / "nbgrader_config.py", folder)
-        shutil.copytree(ROOT / "solutions" / assignment, folder / "solutions" / assignment)
-        (folder / ".course_secret").write_text(secret, encoding="utf-8")
         course = cls(folder, assignment)
-        course.run("generate_assignment", assignment)
+        if config:
+            course._generate(config)
+        else:
+            shutil.copytree(_generated(assignment), folder)
+        (folder / ".course_secret").write_text(secret, encoding="utf-8")
         return course
+
+    def _generate(self, config: str) -> None:
+        self.folder.mkdir(parents=True)
+        (self.folder / "nbgrader_config.py").write_text(config, encoding="utf-8")
+        shutil.copytree(ROOT / "solutions" / self.assignment, self.folder / "solutions" / self.assignment)
+        self.run("generate_assignment", self.assignment)
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run one nbgrader command; a failure shows what it said."""
@@ -49,6 +58,16 @@ class Course:
         done = nbgrader(self.folder, words)
         assert done.returncode == 0, done.stderr[-4000:]
         return done
+
+    def mark(self) -> list[Done]:
+        """Mark what was handed in, as `course mark` does; everybody must get marks."""
+        done = mark_class(self.folder, self.assignment, sandboxed=sandbox.missing() is None)
+        assert [each for each in done if each.trouble] == []
+        return done
+
+    def give_feedback(self) -> None:
+        """Make the feedback pages, as `course feedback` does."""
+        assert [page for page in make_pages(self.folder, self.assignment) if page.trouble] == []
 
     def source(self) -> NotebookNode:
         """The solution notebook."""
@@ -146,6 +165,16 @@ class Course:
     @property
     def db_url(self) -> str:
         return f"sqlite:///{self.folder / 'gradebook.db'}"
+
+
+@cache
+def _generated(assignment: str) -> Path:
+    """The course's folder with an assignment's release generated, made once for all tests of a process."""
+    place = tempfile.mkdtemp(prefix="course-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    course = Course(Path(place, "course"), assignment)
+    course._generate((ROOT / "nbgrader_config.py").read_text(encoding="utf-8"))
+    return course.folder
 
 
 def answered(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:

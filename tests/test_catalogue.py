@@ -42,8 +42,8 @@ def _class(name: str, folder: Path) -> Class:
     students = dict(_students(catalogue))
     for student, entry in students.items():
         course.submit(student, answered(course.release(), answers | {entry.function: str(entry.code)}))
-    course.run("autograde", name)
-    course.run("generate_feedback", name)
+    course.mark()
+    course.give_feedback()
     return Class(course, students)
 
 

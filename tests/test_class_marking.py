@@ -66,6 +66,18 @@ def mark(course: Course, *words: str) -> dict[str, dict]:
     return {done["student"]: done for done in json.loads(said)}
 
 
+def feedback(course: Course, *words: str) -> dict[str, dict]:
+    """Run `course feedback`. Returns: what became of each student's page."""
+    done = subprocess.run(
+        [sys.executable, "-m", "course_lib.command", "feedback", NAME, "--json", *words],
+        cwd=course.folder,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stderr
+    return {page["student"]: page for page in json.loads(done.stdout)}
+
+
 def gradebook(course: Course) -> dict[str, list]:
     """All that the gradebook says of marks, without ids and times."""
     queries = {
@@ -88,13 +100,23 @@ def notebooks(course: Course) -> dict[str, str]:
     return {path.parents[1].name: path.read_text(encoding="utf-8") for path in paths}
 
 
+def pages(course: Course) -> dict[str, str]:
+    """The feedback pages, by student."""
+    paths = sorted((course.folder / "feedback").glob(f"*/{NAME}/{NAME}.html"))
+    return {path.parents[1].name: path.read_text(encoding="utf-8") for path in paths}
+
+
 def test_a_class_is_marked_as_nbgrader_marks_it(course: Course, tmp_path: Path) -> None:
     other = Course(tmp_path / "other", NAME)
     shutil.copytree(course.folder, other.folder)
     said = mark(course, "--workers=2")
+    feedback(course, "--workers=2")
     other.run("autograde", NAME)
+    other.run("generate_feedback", NAME)
     assert gradebook(course) == gradebook(other)
     assert notebooks(course) == notebooks(other)
+    assert pages(course) == pages(other)
+    assert len(pages(course)) == 5
     assert {student: done["points"] for student, done in said.items()} == {
         "right": 20,
         "wrong": 14,
@@ -123,6 +145,21 @@ def test_only_what_changed_is_marked_again(course: Course) -> None:
     assert [student for student, done in again.items() if not done["again"]] == ["wrong"]
     assert again["wrong"]["points"] == 20
     assert sum(course.points()["wrong"].values()) == 20
+
+
+def test_only_pages_that_changed_are_made_again(course: Course) -> None:
+    course.mark()
+    course.give_feedback()
+    with closing(sqlite3.connect(course.folder / "gradebook.db")) as database:
+        database.execute(
+            "update comment set manual_comment = 'Well done.' where id = (select min(id) from comment)"
+        )
+        database.commit()
+    changed = [student for student, page in feedback(course).items() if not page["again"]]
+    assert [student for student, page in pages(course).items() if "Well done." in page] == changed
+    assert len(changed) == 1
+    (course.folder / "feedback" / "right" / NAME / f"{NAME}.html").unlink()
+    assert [student for student, page in feedback(course).items() if not page["again"]] == ["right"]
 
 
 @pytest.mark.slow

@@ -5,68 +5,34 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import sys
 from typing import Any
 
 
 def run(args: argparse.Namespace) -> int:
     """Mark the class. Returns: 0 when every submission has its marks, 1 when one could not be marked."""
-    import os
-
     from course_lib.checks.assignments import MODULES
     from course_lib.errors import CourseError
     from course_lib.grading.class_marking import mark_class
     from course_lib.project import project_root
 
+    from .progress import Progress, processes
+
     if args.what not in MODULES:
         raise CourseError(
             f"{args.what}: neither a notebook (.ipynb) nor one of the assignments {', '.join(MODULES)}"
         )
-    workers = (os.cpu_count() or 1) if args.workers is None else args.workers
-    if workers < 1:
-        raise CourseError(f"--workers: expected a number from 1 on, got {workers}")
-    progress = Progress()
-    try:
+    with Progress("submission") as progress:
         results = mark_class(
             project_root(),
             args.what,
             students=args.students,
-            workers=workers,
+            workers=processes(args.workers),
             sandboxed=not args.unsandboxed,
             tell=progress.tell,
             begin=progress.begin,
         )
-    except KeyboardInterrupt:
-        raise CourseError(
-            "interrupted; what is marked stays marked: give the same command to go on"
-        ) from None
-    finally:
-        progress.end()
     print(as_json(results) if args.json else table(results))
     return 1 if any(done.trouble for done in results) else 0
-
-
-class Progress:
-    """A bar with count, rate and time left on the terminal, and a line for each submission that failed."""
-
-    _bar: Any = None
-
-    def begin(self, total: int) -> None:
-        """Show the bar, where somebody can see it."""
-        from tqdm import tqdm
-
-        self._bar = tqdm(total=total, unit="submission", file=sys.stderr, disable=None, leave=False)
-
-    def tell(self, done: Any) -> None:
-        """One more submission is done."""
-        if done.trouble:
-            self._bar.write(f"{done.student}: {done.trouble}", file=sys.stderr)
-        self._bar.update()
-
-    def end(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.close()
 
 
 def table(results: list[Any]) -> str:

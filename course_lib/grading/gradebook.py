@@ -98,6 +98,28 @@ class AssignmentGradebook:
                 session.flush()
             return submission.score, submission.max_score
 
+    def given(self) -> dict[str, list[Any]]:
+        """All that feedback tells of each student's marks: points and words by cell, and what was taken
+        off."""
+        mine = SubmittedNotebook.notebook_id == self._ids[1]
+        found: dict[str, list[Any]] = {}
+        with Session(self._gradebook.engine) as session:
+            for table, *columns in (
+                (Grade, Grade.cell_id, Grade.score),
+                (Comment, Comment.cell_id, Comment.comment),
+            ):
+                wanted = select(SubmittedAssignment.student_id, *columns).select_from(table)
+                joined = wanted.join(SubmittedNotebook, table.notebook_id == SubmittedNotebook.id)
+                joined = joined.join(
+                    SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id
+                )
+                for student, *row in session.execute(joined.where(mine).order_by(*columns[:1])):
+                    found.setdefault(student, []).append(row)
+            late = select(SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty)
+            for student, penalty in session.execute(late.join(SubmittedNotebook).where(mine)):
+                found.setdefault(student, []).append(penalty)
+        return found
+
     def _submission(self, session: Session, student: str) -> SubmittedAssignment:
         """The student's submission, made where it is the first; flushed."""
         assignment, _ = self._ids

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -99,9 +99,14 @@ def assignment_version(solution: Path, secret: str, *, sandboxed: bool) -> str:
     """What marks depend on beside the submission. A change of any of it marks everyone again."""
     digest = hashlib.sha256(f"{secret}\n{sandboxed}\n{sys.version}\n".encode())
     digest.update(solution.read_bytes())
-    for name in LIBRARIES:
-        digest.update(f"{name} {version_of(name)}\n".encode())
-    for part in JUDGING:
+    digest.update(code_version(JUDGING, LIBRARIES).encode())
+    return digest.hexdigest()
+
+
+def code_version(parts: Sequence[str], libraries: Sequence[str]) -> str:
+    """What tells the code of these parts of course_lib, and these libraries, from others."""
+    digest = hashlib.sha256("\n".join(f"{name} {version_of(name)}" for name in libraries).encode())
+    for part in parts:
         for path in sorted((PACKAGE / part).rglob("*")):
             if path.suffix in (".py", ".json"):
                 digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())

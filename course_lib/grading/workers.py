@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -30,17 +30,25 @@ def results(
         if not left:
             return
         # A worker may be killed while it runs a submission, or while it is being started.
-        with suppress(BrokenProcessPool, BrokenPipeError), _pool(workers, prepared) as pool:
-            futures = {pool.submit(_work, data): name for name, data in left.items()}
+        with (
+            suppress(BrokenProcessPool, BrokenPipeError),
+            pool(workers, __name__, _begin, prepared) as processes,
+        ):
+            futures = {processes.submit(_work, data): name for name, data in left.items()}
             for future in as_completed(futures):
                 key, result = future.result()
                 del left[futures[future]]
                 yield futures[future], key, result
 
 
-def _pool(workers: int, prepared: Assignment) -> ProcessPoolExecutor:
+def pool(
+    workers: int, module: str, begin: Callable[..., None] | None = None, *arguments: Any
+) -> ProcessPoolExecutor:
+    """Processes that begin with a module imported, once for all where they can fork, and perhaps a call."""
     context = get_context("forkserver" if os.name == "posix" else "spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(prepared,))
+    if os.name == "posix":
+        context.set_forkserver_preload([module])
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=begin, initargs=arguments)
 
 
 _assignment: Any = None
