@@ -45,6 +45,12 @@ c.GenerateAssignment.preprocessors = [
 # such schemes in its task cells alone, which are no cells for an answer, and refuses them elsewhere.
 c.ClearMarkScheme.enforce_metadata = False
 
+# Where nobody handed in a notebook, nbgrader stops before anything of ours is asked; only its words are ours.
+c.Application.logging_config = {
+    "filters": {"nothing": {"()": "course_lib.grading.nothing_handed_in.NothingHandedIn"}},
+    "loggers": {"AutogradeApp": {"filters": ["nothing"], "handlers": ["console"], "level": "DEBUG"}},
+}
+
 c.Autograde.exporter_class = "course_lib.grading.exporter.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.ClearOutput",

@@ -61,12 +61,23 @@ def test_an_assignment_that_was_not_generated_is_named_with_the_command(course: 
     assert f"first run nbgrader generate_assignment {NAME} --force" in _said(course)
 
 
-def test_a_folder_that_holds_what_nbgrader_must_not_copy_is_named_and_left_out(course: Course) -> None:
-    (course.folder / "submitted" / "b" / NAME).mkdir(parents=True)
-    (course.folder / "submitted" / "b" / NAME / "timestamp.txt").symlink_to("/dev/zero")
-    done = course.run("autograde", NAME, "--force")
-    assert "timestamp.txt: not marked" in done.stderr
-    assert course.points()["a"]["softmax-ordinary"] == 2
+@pytest.mark.parametrize(
+    ("students", "says"),
+    [
+        ((), "nothing was handed in: there is no folder submitted/*/01_soft_lookup"),
+        (("a",), "the only folder submitted/*/01_soft_lookup holds no notebook"),
+        (("a", "b"), "none of the 2 folders submitted/*/01_soft_lookup holds a notebook"),
+    ],
+)
+def test_where_nobody_handed_in_a_notebook_one_line_says_so(
+    course: Course, students: tuple[str, ...], says: str
+) -> None:
+    shutil.rmtree(course.folder / "submitted")
+    for student in students:
+        (course.folder / "submitted" / student / NAME).mkdir(parents=True)
+    before = course.points()
+    assert says in _said(course)
+    assert course.points() == before
 
 
 def test_formgraders_button_marks_and_refuses_alike(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:

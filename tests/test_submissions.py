@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
+from course_lib.grading import sandbox
+from course_lib.grading.class_marking import mark_class
 from marking import Course, answered, answers_of
 
 NAME = "01_soft_lookup"
@@ -88,6 +91,23 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
 }
 
 
+def _odd_times(course: Course, notebook: bytes) -> None:
+    """Students with right answers and a timestamp.txt that is none, and one with a file for a folder."""
+    for student in TIMES:
+        _hand_in(course, student, FILE, notebook)
+    times = {student: course.folder / "submitted" / student / NAME / "timestamp.txt" for student in TIMES}
+    times["time-link"].symlink_to("/dev/zero")
+    os.mkfifo(times["time-pipe"])
+    times["time-folder"].mkdir()
+    times["time-huge"].write_bytes(b"2026-01-01 " * 3_000_000)
+    times["time-words"].write_text("yesterday, I think", encoding="utf-8")
+    (course.folder / "submitted" / "file").mkdir()
+    (course.folder / "submitted" / "file" / NAME).write_bytes(notebook)
+
+
+TIMES = ("time-link", "time-pipe", "time-folder", "time-huge", "time-words") if os.name == "posix" else ()
+
+
 @pytest.fixture(scope="module")
 def marked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, str]:
     """A class of students who hand in odd files, and two honest ones; marked, and with feedback. Also what
@@ -111,6 +131,7 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, str]:
         (made.folder / "submitted" / "link" / NAME / FILE).symlink_to(target)
         os.mkfifo(made.folder / "submitted" / "more" / NAME / "pipe")
         (made.folder / "submitted" / "more" / NAME / "zero.txt").symlink_to("/dev/zero")
+        _odd_times(made, _json(solved).encode())
     before = _files(made)
     said = made.run("autograde", NAME).stderr
     made.run("generate_feedback", NAME)
@@ -135,8 +156,8 @@ def _files(course: Course) -> dict[Path, int]:
 
 def test_every_student_has_marks_and_honest_ones_all_of_them(course: Course) -> None:
     points = {student: sum(cells.values()) for student, cells in course.points().items()}
-    right = {"aaa", "zzz", "more", *RIGHT}
-    wrong = {"large", *WRONG, *(["link"] if os.name == "posix" else [])}
+    right = {"aaa", "zzz", "more", *RIGHT, *TIMES}
+    wrong = {"large", *WRONG, *(["link", "file"] if os.name == "posix" else [])}
     assert points == dict.fromkeys(right, 20.0) | dict.fromkeys(wrong, 0.0)
 
 
@@ -164,3 +185,29 @@ def test_links_are_refused_and_other_files_are_named_and_left_alone(course: Cour
     assert "numpy.py" in course.feedback("more")
     autograded = course.folder / "autograded" / "more" / NAME
     assert [path.name for path in autograded.iterdir()] == [FILE]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes")
+def test_a_time_that_is_none_is_named_and_costs_nothing(marked: tuple[Course, str]) -> None:
+    course, said = marked
+    for student in TIMES[:-1]:
+        assert "“timestamp.txt”; it was not looked at" in course.feedback(student)
+        assert f"{student}: Besides the notebook there was “timestamp.txt”" in said
+    assert "time-words/01_soft_lookup/timestamp.txt: not a time" in said
+    assert "its folder cannot be read" in course.feedback("file")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes")
+def test_marking_a_class_in_parallel_treats_odd_files_alike(course: Course, tmp_path: Path) -> None:
+    other = Course(tmp_path / "course", NAME)
+    shutil.copytree(course.folder, other.folder, ignore=shutil.ignore_patterns("submitted", "autograded"))
+    solved = answered(other.release(), answers_of(other.source()))
+    _odd_times(other, _json(solved).encode())
+    before = _files(other)
+    done = mark_class(other.folder, NAME, workers=2, sandboxed=sandbox.missing() is None)
+    assert {each.student: each.points for each in done} == dict.fromkeys(TIMES, 20) | {"file": 0}
+    assert [each.trouble for each in done if each.trouble] == []
+    assert _files(other) == before
+    for student in TIMES:
+        mine, theirs = other.marked(student).metadata.course, course.marked(student).metadata.course
+        assert mine.repairs == theirs.repairs

@@ -2,7 +2,7 @@
 
 What comes in:
 - `finding`, `submission`: which file in a student's folder counts, and what is in it
-- `exporter`: how nbgrader reads submissions through these
+- `exporter`: how nbgrader reads submissions through these; `nothing_handed_in`: where there is none
 - `sanitise`: make a submission whole again before it runs
 
 How it runs:

@@ -23,7 +23,9 @@ def markdown_cell(source: str = "") -> NotebookNode:
 
 
 def notebook_of(cells: list[NotebookNode]) -> NotebookNode:
-    """A notebook of these cells."""
+    """A notebook of these cells, numbered by their ids."""
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
     return NotebookNode(
         nbformat=nbformat, nbformat_minor=nbformat_minor, metadata=NotebookNode(), cells=cells
     )

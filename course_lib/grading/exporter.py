@@ -8,22 +8,23 @@ nbgrader would trip over is given a form that it can take, without touching what
 from __future__ import annotations
 
 import json
-import os
-import stat
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
-from nbgrader.utils import find_all_files, rmtree
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import rmtree
 
 from course_lib.errors import CourseError
 
 from .finding import find_notebook
 from .gradebook import AssignmentGradebook
 from .handed_in import open_submission
-from .submission import MAX_BYTES
+from .timestamp import NAME as TIMESTAMP
+from .timestamp import handed_in_at, read_timestamp
 
 
 class SubmissionExporter(NotebookExporter):
@@ -47,9 +48,18 @@ class SubmissionExporter(NotebookExporter):
         handed_in = open_submission(path, noticed)
         if handed_in.unreadable:
             self.log.error("%s: %s", filename, handed_in.unreadable)
+        self._keep_time(Path(filename).parent, resources["nbgrader"]["student"])
         resources["metadata"] = {"name": Path(filename).stem, "path": str(Path(filename).parent)}
         resources["submission"] = {"noticed": handed_in.noticed, "unreadable": handed_in.unreadable}
         return self.from_notebook_node(handed_in.notebook, resources, **kwargs)
+
+    def _keep_time(self, folder: Path, student: str) -> None:
+        """Put the time of a submission beside its marked copy, where nbgrader tells a newer one from it."""
+        course, time = self.parent.coursedir, read_timestamp(folder)
+        if time is not None:
+            marked = Path(course.format_path(course.autograded_directory, student, course.assignment_id))
+            marked.mkdir(parents=True, exist_ok=True)
+            (marked / TIMESTAMP).write_text(f"{time}\n", encoding="utf-8")
 
     def _prepare(self, converter: Autograde) -> None:
         """Check once what every submission needs, and list the submissions as nbgrader can take them."""
@@ -60,6 +70,7 @@ class SubmissionExporter(NotebookExporter):
         AssignmentGradebook(course.db_url, course.course_id, course.assignment_id).close()
         if course.notebook_id != "*":
             return
+        converter.coursedir = PlainTimes(**{**course.trait_values(config=True), "ignore": ["*"]})
         pattern = course.format_path(course.submitted_directory, course.student_id, course.assignment_id)
         root = Path(course.root)
         for folder in sorted(root.glob(str(Path(pattern).relative_to(root)))):
@@ -67,11 +78,6 @@ class SubmissionExporter(NotebookExporter):
 
     def _list(self, converter: Autograde, folder: Path) -> None:
         course, name = converter.coursedir, converter.coursedir.assignment_id
-        converter.assignments.pop(str(folder), None)
-        odd = [path for path in find_all_files(str(folder), [*course.ignore, "*.ipynb"]) if not _plain(path)]
-        if odd:  # nbgrader would copy it
-            self.log.error("%s: not marked, since this is no ordinary file; take it away", odd[0])
-            return
         wanted = str(folder / f"{name}.ipynb")
         self.found[wanted] = find_notebook(folder, name)
         converter.assignments[str(folder)] = [wanted]
@@ -81,10 +87,16 @@ class SubmissionExporter(NotebookExporter):
             rmtree(str(done))
 
 
-def _plain(path: str) -> bool:
-    """Whether it is an ordinary file of moderate size."""
-    found = os.lstat(path)
-    return stat.S_ISREG(found.st_mode) and found.st_size < MAX_BYTES
+class PlainTimes(CourseDirectory):
+    """The course's folders for one marking. With it nbgrader copies nothing from a student's folder, where it
+    would follow links and wait for pipes, and a time that is none does not stop the class."""
+
+    def get_existing_timestamp(self, dest_path: str) -> datetime | None:
+        """When a submission was handed in; None where that is not known."""
+        time = handed_in_at(Path(dest_path))
+        if time is None and read_timestamp(Path(dest_path)):
+            self.log.warning("%s: not a time", Path(dest_path, TIMESTAMP))
+        return time
 
 
 def _complete(path: Path) -> bool:

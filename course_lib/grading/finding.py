@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from .timestamp import NAME as TIMESTAMP
+from .timestamp import read_timestamp
+
 SHOWN = 5  # file names in a sentence
 
 
@@ -16,7 +19,12 @@ def find_notebook(folder: Path, name: str) -> tuple[Path | None, list[str]]:
     """
     if folder.is_symlink():
         return None, ["the folder is a link; submit the notebook itself"]
-    files = sorted(path for path in folder.iterdir() if path.name != "timestamp.txt")
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError as error:
+        return None, [f"its folder cannot be read ({error.strerror})"]
+    collected = read_timestamp(folder) is not None
+    files = [path for path in entries if not (path.name == TIMESTAMP and collected)]
     notebooks = [path for path in files if path.suffix.lower() == ".ipynb"]
     others = _listed([path for path in files if path not in notebooks and not path.name.startswith(".")])
     noticed = [f"Besides the notebook there was {others}; it was not looked at."] if others else []
