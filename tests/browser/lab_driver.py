@@ -31,6 +31,12 @@ IDLE = """() => {
   const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
   return kernel?.connectionStatus === "connected" && kernel.status === "idle";
 }"""
+LEAVE = """async () => {
+  for (const widget of [...window.jupyterapp.shell.widgets("main")]) {
+    await widget.sessionContext?.shutdown();
+    widget.dispose();
+  }
+}"""
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 
 
@@ -143,9 +149,16 @@ def _stop(server: subprocess.Popen) -> None:
 
 
 def open_notebook(page: Page, lab: Lab, path: str) -> None:
-    """Open a notebook (a path below the server's root) and wait for its kernel."""
-    page.goto(f"{lab.address}/lab/tree/{path}?token={lab.token}&reset")
-    page.wait_for_selector("#jupyterlab-splash", state="detached")
+    """Open a notebook (a path below the server's root) and wait for its kernel.
+
+    A page that shows this JupyterLab already leaves what is open there, unsaved, and reads the file anew.
+    """
+    if page.url.startswith(lab.address) and page.evaluate("() => Boolean(window.jupyterapp)"):
+        page.evaluate(LEAVE)
+        page.evaluate("(path) => window.jupyterapp.commands.execute('docmanager:open', { path })", path)
+    else:
+        page.goto(f"{lab.address}/lab/tree/{path}?token={lab.token}&reset")
+        page.wait_for_selector("#jupyterlab-splash", state="detached")
     page.wait_for_selector(f"{PANEL} .jp-Cell")
     wait_until_idle(page)
 
@@ -158,6 +171,12 @@ def trust(page: Page) -> None:
     """Choose Trust Notebook, and say yes when JupyterLab asks."""
     page.evaluate("() => void window.jupyterapp.commands.execute('notebook:trust')")
     page.locator(".jp-Dialog .jp-mod-accept").click()
+
+
+def save(page: Page) -> None:
+    """Save the open notebook, which signs what its user ran."""
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
 
 
 def change_theme(page: Page, name: str) -> None:

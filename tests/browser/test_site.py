@@ -67,7 +67,8 @@ def test_a_page_is_whole_and_axe_finds_nothing_in_light_and_dark(
     assert page.locator("article img:not([alt])").count() == 0
     for theme in ("light", "dark"):
         page.evaluate("(theme) => (document.documentElement.dataset.theme = theme)", theme)
-        assert violations(page, "article", exclude=INNER) == [], theme
+        only = None if theme == "light" else ["color-contrast"]
+        assert violations(page, "article", exclude=INNER, only=only) == [], theme
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
