@@ -550,6 +550,18 @@ def soft_lookup(query, keys, values):
         case="one number per value",
         question="Values of width 1 have an axis, too. Which step takes it from your output?",
     ),
+    Mistake(
+        id="lookup-scaled-where-wide",
+        cause="scores of wide keys are divided by a root",
+        code="""
+def soft_lookup(query, keys, values):
+    weights = softmax(query @ keys.T / np.sqrt(max(1, keys.shape[1] // 12)))
+    return weights @ values, weights
+""",
+        behaviour="any input",
+        case="wide keys",
+        question="Your scores of wide keys are smaller than dot products. What are they divided by?",
+    ),
 )
 
 GAUSSIAN_MISTAKES = (
@@ -1390,6 +1402,20 @@ def gaussian_lookup(query, keys, values, width):
     nearness = np.exp((squares.min(-1, keepdims=True) - squares) / np.float32(2 * width**2))
     weights = nearness / nearness.sum(-1, keepdims=True)
     return weights @ values, weights
+""",
+    ),
+    RightAnswer(
+        id="gaussian-norm-float32",
+        function="gaussian_lookup",
+        code="""
+def gaussian_lookup(query, keys, values, width):
+    query = np.asarray(query, np.float32) / np.float32(width)
+    keys = np.asarray(keys, np.float32) / np.float32(width)
+    lengths = np.linalg.norm(query[..., None, :] - keys, axis=-1)
+    nearest = lengths.min(axis=-1, keepdims=True)
+    kernels = np.exp((nearest - lengths) * (nearest + lengths) / 2)
+    weights = kernels / kernels.sum(axis=-1, keepdims=True)
+    return weights @ values.astype(np.float32), weights
 """,
     ),
     RightAnswer(

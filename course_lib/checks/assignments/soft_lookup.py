@@ -56,6 +56,12 @@ def _lookup(draw: Draw, axes: str = "K") -> Arguments:
     }
 
 
+def _wide_keys(draw: Draw) -> Arguments:
+    """Wider vectors than anywhere else, with scores of the usual size."""
+    drawn = {"query": _coarse(draw, "24"), "keys": _coarse(draw, "M 24") / 4}
+    return drawn | {"values": draw.normal("M V", 3.0)}
+
+
 def _integer_lookup(draw: Draw) -> Arguments:
     return {"query": draw.integers("K"), "keys": draw.integers("M K"), "values": draw.integers("M V", 0, 9)}
 
@@ -131,16 +137,15 @@ def _far(draw: Draw) -> Arguments:
 
 
 def _far_together(draw: Draw) -> Arguments:
-    """Two keys nearly equally near, and every kernel underflows; whole numbers keep distances exact."""
+    """Two keys nearly equally near, and every kernel underflows. They lie on one line with the query, in
+    steps of 1/64, so that float32 holds distances, squares and roots exactly, however they are computed."""
     drawn = {name: value.astype(float) for name, value in _integer_lookup(draw).items()}
     query, keys = drawn["query"], drawn["keys"]
-    at, beside = draw.rng.permutation(draw.sizes["K"])[:2]
+    at = draw.rng.integers(draw.sizes["K"])
     nearest, second = draw.rng.permutation(draw.sizes["M"])[:2]
     query[at], keys[:, at] = draw.rng.integers(46, 52), 0
-    keys[nearest] = query
-    keys[nearest, at] = 3
-    keys[second] = keys[nearest]
-    keys[second, beside] += 1
+    keys[[nearest, second]] = query
+    keys[nearest, at], keys[second, at] = 3, 3 - 1 / 64
     return drawn | {"width": 1.0}
 
 
@@ -262,6 +267,7 @@ SOFT_LOOKUP = Exercise(
                 Case("very negative scores", _very_negative),
                 Case("integers", _integer_lookup),
                 Case("one key", _one_key),
+                Case("wide keys", _wide_keys),
             ),
         ),
     ),
