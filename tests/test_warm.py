@@ -16,6 +16,7 @@ from jupyter_client import BlockingKernelClient, KernelManager
 
 from course_lib.grading import warm
 from course_lib.grading.provisioner import NAME
+from course_lib.grading.sandbox import Limits
 from programs import find_program
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -112,6 +113,32 @@ def test_what_a_kernel_writes_stays_in_memory_of_a_bounded_size() -> None:
             "except OSError: pass\n",
         )
     assert said["written"] == 2  # of 256 MiB
+
+
+STORM = """
+import time
+children = []
+try:
+    while len(children) < {most}:
+        child = os.fork()
+        if child == 0:
+            time.sleep(60)
+            os._exit(0)
+        children.append(child)
+except OSError:
+    pass
+said['children'] = len(children)
+"""
+
+
+@pytest.mark.parametrize("modules", [MODULES, ()], ids=["forked", "cold"])
+def test_a_kernels_processes_are_limited_and_are_its_own(modules: tuple[str, ...]) -> None:
+    with kernel(modules) as stormy, kernel(modules) as honest:
+        most = Limits().processes
+        assert most // 2 < tell(stormy, STORM.format(most=2 * most))["children"] < most
+        assert tell(honest, STORM.format(most=most // 2)) == {"children": most // 2}
+        with kernel(modules) as later:
+            assert tell(later, STORM.format(most=most // 2)) == {"children": most // 2}
 
 
 def test_each_kernel_draws_random_numbers_of_its_own() -> None:
