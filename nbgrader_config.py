@@ -73,3 +73,6 @@ c.GenerateFeedback.preprocessors = [
 # What lateness costs: nothing, until `c.LatePolicy.per_day = 0.1` or the like stands here. The due date is in
 # the gradebook: nbgrader db assignment add 01_soft_lookup --duedate="2026-03-01 23:59 UTC"
 c.AssignLatePenalties.plugin_class = "course_lib.term.late.LatePolicy"
+
+# Feedback goes out through the exchange to those who handed in there, and the others do not stop it.
+c.ExchangeFactory.release_feedback = "course_lib.term.exchange.ReleaseFeedback"

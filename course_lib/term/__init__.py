@@ -6,6 +6,7 @@
 - `report`, `report_page`, `report_figures`, `items`, `named`, `alike`: what marks tell those who teach
 - `overview`, `overview_page`, `taught`, `chapters`: the map from goals to mistakes
 - `pages`: what both pages share
+- `exchange`: feedback through nbgrader's exchange
 - `late`: what lateness costs
 - `packing`: archives that are the same each time
 """
