@@ -730,23 +730,26 @@ def multi_head_attention(X, W_q, W_k, W_v, W_o, num_heads, mask=None):
         behaviour="masks",
         case="a causal mask, large scores",
         question=(
-            "Here the allowed scores of a row lie below −12,000. Which number of yours stands in place of "
+            "Here the allowed scores of a row lie below −50,000. Which number of yours stands in place of "
             "the hidden ones, and which of them is the largest?"
         ),
     ),
-    Mistake(
-        id="attention-hidden-scores-of-minus-10000",
-        cause="hidden scores become -10,000, which is more than an allowed score may be",
-        code=changed(
-            RIGHT_ATTENTION,
-            (
-                "weights = masked_softmax(scores, mask[..., None, :, :])",
-                "weights = scores.masked_fill(~mask[..., None, :, :], -1e4).softmax(dim=-1)",
+    *(
+        Mistake(
+            id=f"attention-hidden-scores-of-minus-{size}",
+            cause=f"hidden scores become -{size}, which is more than an allowed score may be",
+            code=changed(
+                RIGHT_ATTENTION,
+                (
+                    "weights = masked_softmax(scores, mask[..., None, :, :])",
+                    f"weights = scores.masked_fill(~mask[..., None, :, :], -{size}.0).softmax(dim=-1)",
+                ),
             ),
-        ),
-        behaviour="masks",
-        case="a causal mask, large scores",
-        question="Here the allowed scores of a row lie below −12,000",
+            behaviour="masks",
+            case="a causal mask, large scores",
+            question="Here the allowed scores of a row lie below −50,000",
+        )
+        for size in (10_000, 20_000, 50_000)
     ),
 )
 

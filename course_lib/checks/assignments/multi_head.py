@@ -137,16 +137,19 @@ def _padding(draw: Draw) -> Arguments:
             return {"mask": torch.from_numpy(np.arange(length) < lengths[:, None])[:, None].contiguous()}
 
 
-def _large_scores(draw: Draw, factor: int = 10, behind: Tensor | None = None) -> Arguments:
+def _large_scores(draw: Draw, largest: float = 0.0, behind: Tensor | None = None) -> Arguments:
     """Scores beyond what `exp` can take. They are halves of whole numbers, as heads have width 4, so that no
     order of summation rounds them. In each row one of the scores that may be seen leads by far: next to
-    10,000, the logarithm of a sum of two is rounded by more than the tolerance."""
+    10,000, the logarithm of a sum of two is rounded by more than the tolerance. largest: what they nearly
+    reach; a few hundred or thousand where none is given."""
     while True:
         drawn = _layer(draw, "2 5", heads=2, width=4)
         X, W_q, W_k = (
             _floats(draw.integers(" ".join(map(str, drawn[name].shape)))) for name in ("X", "W_q", "W_k")
         )
-        drawn |= {"X": X, "W_q": factor * W_q, "W_k": W_k}
+        drawn |= {"X": X, "W_q": W_q, "W_k": W_k}
+        factor = largest // _scores(drawn).abs().max().item() if largest else 10
+        drawn["W_q"] = factor * W_q
         scores = _scores(drawn)
         seen = scores if behind is None else scores.masked_fill(~behind, -torch.inf)
         best, second = seen.topk(2, dim=-1).values.unbind(dim=-1)
@@ -162,14 +165,14 @@ def _scores(drawn: Arguments) -> Tensor:
 
 
 def _large_scores_behind_a_mask(draw: Draw) -> Arguments:
-    """The same under a causal mask. In some row all allowed scores lie below -12,000, a hidden one above."""
+    """The same under a causal mask. In some row all allowed scores lie below -50,000, a hidden one above."""
     mask = torch.ones(5, 5, dtype=torch.bool).tril()
     while True:
-        drawn = _large_scores(draw, 50, mask) | {"mask": mask}
+        drawn = _large_scores(draw, 95_000, mask) | {"mask": mask}
         scores = _scores(drawn)
         allowed = scores.masked_fill(~mask, -torch.inf).amax(dim=-1)
         best_hidden = scores.masked_fill(mask, -torch.inf).amax(dim=-1)
-        if ((allowed < -12_000) & (best_hidden > allowed + 100)).any():
+        if ((allowed < -50_000) & (best_hidden > allowed + 100)).any():
             return drawn
 
 
