@@ -46,8 +46,8 @@ def run(folder, command):
     if program == "nbgrader":
         done = nbgrader(folder, words)
         return done.returncode, done.stdout + done.stderr
-    if words[0] == "mark":  # with kernels and processes of its own, and the course_lib that is installed
-        words += ["--unsandboxed"] if sandbox.missing() is not None else []
+    if words[0] in ("mark", "feedback"):  # with processes of its own, and the course_lib that is installed
+        words += ["--unsandboxed"] if words[0] == "mark" and sandbox.missing() is not None else []
         code = [sys.executable, "-P", "-m", "course_lib.command", *words]
         done = subprocess.run(code, cwd=folder, capture_output=True, encoding="utf-8", timeout=600)
         return done.returncode, done.stdout + done.stderr
@@ -68,7 +68,7 @@ def term(tmp_path_factory):
     folder = tmp_path_factory.mktemp("term") / "course"
     config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8") + settings()
     course = Course.make(folder, NAME, config=config)
-    for each in ("notebooks", "exercises", "course_lib"):  # what a bundle is made of
+    for each in ("notebooks", "exercises", "course_lib", "tests/mistakes"):  # for bundle and report
         shutil.copytree(
             ROOT / each, folder / each, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
         )
@@ -119,6 +119,14 @@ def test_marks_per_question_add_up_to_the_marks(term):
     for student in ("s1", "s2", "s17"):
         assert sum(float(row["points"]) for row in table if row["student"] == student) == course.max_score()
     assert {row["seconds_late"] for row in table if row["student"] == "s1"} == {"0.0"}
+
+
+def test_the_report_counts_those_who_were_marked_and_when_they_handed_in(term):
+    course, said = term
+    assert "3 students, 0 known mistakes" in said[f"course report {NAME}"][1]
+    page = (course.folder / f"exports/report_{NAME}.html").read_text(encoding="utf-8")
+    assert "2 were late" in page
+    assert "Nobody lost a point." in page
 
 
 def test_the_bundle_that_it_makes_has_no_solution(term):
