@@ -11,6 +11,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+# Paper cannot be unfolded: answers and tables are printed, only the code that asks the questions is not.
+UNFOLD = "() => document.querySelectorAll('article details:not(.hide)').forEach((fold) => (fold.open = true))"
 BUILD = Path(__file__).resolve().parents[1] / "build"
 
 
@@ -49,6 +51,7 @@ def print_pages(site: Path, target: Path, chromium: str) -> list[Path]:
         page = browser.new_page()
         for path in sorted((*site.glob("0*.html"), site / "glossary.html")):
             open_page(page, f"{address}/{path.name}")
+            page.evaluate(UNFOLD)
             printed.append(target / f"{path.stem}.pdf")
             page.pdf(path=printed[-1], format="A4", print_background=True, tagged=True, outline=True)
         browser.close()

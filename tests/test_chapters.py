@@ -17,6 +17,15 @@ GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
 EXERCISES = sorted(ROOT.glob("exercises/*/*.ipynb"))
 MAX_CODE_LINES, MAX_WORDS = 25, 80
 
+MOVABLE = {
+    1: ["soft-lookup", "kernel-smoother"],
+    2: ["query-row"],
+    3: ["width-sweep"],
+    4: ["mask-editor"],
+    5: ["heads"],
+    6: ["recall-training"],
+    7: ["recent-colour", "two-layers"],
+}
 each_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 each_notebook = pytest.mark.parametrize(
     "path", [*CHAPTERS, GLOSSARY, *EXERCISES], ids=lambda path: f"{path.parent.name}-{path.stem}"
@@ -73,6 +82,20 @@ def test_it_asks_for_predictions_has_self_check_questions_and_one_figure_to_move
     assert 4 <= sum(line.startswith("Check yourself:") for line in first_lines) <= 6
     assert sum(line.startswith("Predict:") for line in first_lines) >= 3
     assert sum("<script" in data.get("text/html", "") for data in shown) >= 1
+
+
+@each_chapter
+def test_it_has_the_movable_figures_that_belong_to_it_and_a_table_beside_each_heat_map(path):
+    shown = [
+        output.get("data", {}).get("text/html", "")
+        for _, output in notebooks.outputs(notebooks.read(path))
+        if "data" in output
+    ]
+    movable = re.findall(r'<figure id="explore-([a-z-]+)-[0-9a-f]{8}"', "".join(shown))
+    assert movable == MOVABLE[int(path.stem[:2])]
+    for html in shown:
+        if re.search(r'alt="(Heat map|Table)', html):
+            assert re.search(r"<details>.*<table>.*</details>", html), html[:300]
 
 
 @each_chapter
