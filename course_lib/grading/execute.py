@@ -10,6 +10,8 @@ robbed on the way, they are asked in kernels that ran no other answer: what did 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from nbformat import NotebookNode
 from traitlets import Bool, Float, Integer, Unicode
 from traitlets.config import LoggingConfigurable
@@ -79,9 +81,13 @@ class JudgedExecute(LoggingConfigurable):
         tests = self.source.tests.values()
         try:
             self._replay.run()
-            visible = {test.cell: self._visible(test) for test in tests}
+            at_once = self._ask_together(
+                {each.cell: self.source.requests(each, hidden=False) for each in tests}
+            )
+            visible = {test.cell: at_once.get(test.cell) or self._visible(test) for test in tests}
+            at_once = self._ask_together(self._hidden_requests(visible)) if at_once else {}
             for test in tests:
-                self.verdicts[test.cell] = self._with_hidden(test, visible[test.cell])
+                self.verdicts[test.cell] = self._with_hidden(test, visible[test.cell], at_once.get(test.cell))
         except Gone as gone:  # no kernel survived the cells
             self.verdicts = {test.cell: self._no_answer(test, str(gone)) for test in tests}
         several = len({function for function, _ in self._stuck}) > 1
@@ -96,14 +102,40 @@ class JudgedExecute(LoggingConfigurable):
             return "It needs an earlier function, which did not come to its end."
         return self._answer(test, self.source.requests(test, hidden=False))
 
-    def _with_hidden(self, test: Test, visible: Json | str) -> Verdict:
-        """The verdict on visible and hidden inputs together."""
+    def _hidden_requests(self, visible: Mapping[str, Json | str]) -> dict[str, Json]:
+        """What to ask of the functions that there are, by test."""
+        found = [self.source.tests[cell] for cell, bundle in visible.items() if bundle["missing"] is None]
+        requests = {test.cell: self.source.requests(test, hidden=True) for test in found}
+        return {cell: request for cell, request in requests.items() if request["calls"]}
+
+    def _ask_together(self, requests: Mapping[str, Json]) -> dict[str, Json]:
+        """The bundles of several tests, asked at once; nothing where anything is not as it should be, and
+        then each is asked alone, in a new kernel."""
+        outputs: list[Json] = []
+
+        def hear(message: Message) -> None:
+            if message["msg_type"] == "display_data":
+                outputs.append(message["content"])
+
+        asked = [ask(each | {"place": self._replay.places.get(cell)}) for cell, each in requests.items()]
+        if not asked or not self._replay.ask_together(asked, hear):
+            return {}
+        try:
+            if len(outputs) != len(asked):
+                raise BadRecord(f"{len(outputs)} bundles instead of {len(asked)}")
+            return {cell: read_bundle([output]) for cell, output in zip(requests, outputs, strict=True)}
+        except BadRecord:
+            self._replay.give_up()
+            return {}
+
+    def _with_hidden(self, test: Test, visible: Json | str, hidden: Json | str | None) -> Verdict:
+        """The verdict on visible and hidden inputs together; the latter are asked if there is no bundle."""
         if isinstance(visible, str):
             return self._no_answer(test, visible)
         bundle = visible
         request = self.source.requests(test, hidden=True)
         if visible["missing"] is None and request["calls"] and not self._is_stuck(test):
-            hidden = self._answer(test, request)
+            hidden = hidden or self._answer(test, request)
             if isinstance(hidden, str):
                 return self._no_answer(test, hidden)
             bundle = visible | {"calls": [*visible["calls"], *hidden["calls"]]}

@@ -10,7 +10,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import zmq
@@ -74,21 +74,21 @@ class Kernel:
             raise
 
     def run(
-        self, code: str, seconds: float, hear: Callable[[Message], None], *, expression: bool = False
+        self, code: str, seconds: float, hear: Callable[[Message], None], *, expressions: Sequence[str] = ()
     ) -> tuple[Message, bool]:
         """Run code, and pass on what it shows.
 
-        Parameters: seconds until it is interrupted; hear, takes each message about this code; expression, it
-        is one expression of ours, to be evaluated without IPython's work on cells (magics, hooks, history),
-        which would take longer than most answers.
+        Parameters: seconds until it is interrupted; hear, takes each message about this code; expressions of
+        ours, to be evaluated after it, in this order. Without code they come without IPython's work on cells
+        (magics, hooks, history), which would take longer than most answers.
         Returns: the content of the kernel's reply, and whether it was interrupted.
         Raises: Gone when the kernel cannot be used any more; it is ended then.
         """
         content = {
-            "code": "" if expression else code,
+            "code": code,
             "silent": False,
-            "store_history": not expression,
-            "user_expressions": {"ours": code} if expression else {},
+            "store_history": bool(code),
+            "user_expressions": {str(number): each for number, each in enumerate(expressions)},
             "allow_stdin": False,
             "stop_on_error": False,
         }

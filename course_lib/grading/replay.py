@@ -11,7 +11,7 @@ it while another runs. Where a kernel was lost, an answer can be asked once more
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -24,6 +24,7 @@ from .sanitise import name_of
 
 TOO_OFTEN = "The notebook ended its kernel too often to go on."
 NO_TIME = "There was no time left for it: what stands before it took too long."
+TOGETHER = 10.0  # seconds for all questions at once
 AGAIN = 2.0  # seconds for a cell that did not come to its end the first time
 REMEMBER = 10.0
 LAST_TRY = 10.0  # seconds for a question that is asked once more
@@ -107,10 +108,31 @@ class Replay:
         if seconds <= 0:
             raise Gone(NO_TIME)
         try:
-            return self._kernel.run(code, seconds, hear, expression=True)[1]
+            return self._kernel.run("", seconds, hear, expressions=[code])[1]
         except Gone:
             self._kernel, self.lost_one = None, True
             raise
+
+    def ask_together(self, codes: Sequence[str], hear: Callable[[Message], None]) -> bool:
+        """Run several such codes at once, which takes far less time, as long as nothing goes wrong.
+
+        Returns: whether all ran. If not, the kernel is given up, and nothing has been lost by trying.
+        """
+        self.run()
+        assert self._kernel is not None
+        seconds = min(self.seconds, TOGETHER, self.deadline - time.monotonic())
+        try:
+            interrupted = self._kernel.run("", max(seconds, 0.0), hear, expressions=codes)[1]
+        except Gone:
+            self._kernel, interrupted = None, True
+        if interrupted:
+            self.give_up()
+        return not interrupted
+
+    def give_up(self) -> None:
+        """Answer in a new kernel from now on, which does not count among the restarts."""
+        self.end()
+        self.starts_left += 1
 
     def end(self) -> None:
         """Stop the kernel, if there is one."""
@@ -130,7 +152,7 @@ class Replay:
                 changed = True
                 continue
             if changed and index not in self._ending:
-                kernel.run(remember(index), REMEMBER, _ignore, expression=True)
+                kernel.run("", REMEMBER, _ignore, expressions=[remember(index)])
                 place, changed = index, False
             self.places[name] = place
 
