@@ -43,8 +43,7 @@ def student(id, wrong=(), sentence="", before=timedelta(hours=30)):
     return Marks(id, NAME, points, 20.0, 0.0, 0.0, DUE - before, asked, said, said, DUE)
 
 
-@pytest.fixture(scope="module")
-def made():
+def sample():
     """Twelve students: five right, three with one mistake, one with two at once, one unknown, two stubs."""
     axis, base = mistake("softmax-axis-0").question, mistake("softmax-base-2").question
     far = mistake("gaussian-underflow").question
@@ -61,6 +60,11 @@ def made():
     codes["axis1"] = codes["axis0"] | {"softmax": "def softmax(y):  # mine\n    return 5"}
     sections = chapters.sections(ROOT, NAME)
     return report.made(marks, codes, Names(CATALOGUE.mistakes), sections)
+
+
+@pytest.fixture(scope="module")
+def made():
+    return sample()
 
 
 def test_mistakes_are_counted_once_for_each_student_and_two_at_once_count_for_both(made):

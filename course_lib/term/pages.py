@@ -20,6 +20,8 @@ code, pre { font-family: "DejaVu Sans Mono", monospace; font-size: 0.9em; overfl
 .note { background: #f3f3f3; border-left: 4px solid #0072b2; padding: 0.5rem 0.8rem; }
 .hole { color: #8a2f00; font-weight: bold; }
 @media print { body { max-width: none; padding: 0; font-size: 9.5pt; } a { color: inherit; }
+  table { font-size: 8pt; } th, td { padding-right: 0.4rem; } td p { min-width: 0; }
+  td code { white-space: normal; } .number { white-space: normal; }
   h2, h3 { break-after: avoid; } tr, figure, li { break-inside: avoid; } .wide { overflow: visible; }
   thead { display: table-header-group; } details:not([open]) { display: none; } }
 """
