@@ -21,6 +21,7 @@ from course_lib.grading import sandbox
 from course_lib.grading.class_feedback import make_pages
 from course_lib.grading.class_marking import mark_class
 from course_lib.grading.class_record import Done
+from course_lib.grading.course import read_config
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -48,6 +49,7 @@ class Course:
     def _generate(self, config: str) -> None:
         self.folder.mkdir(parents=True)
         (self.folder / "nbgrader_config.py").write_text(config, encoding="utf-8")
+        shutil.copy(_empty_gradebook(), self.folder / "gradebook.db")
         shutil.copytree(ROOT / "solutions" / self.assignment, self.folder / "solutions" / self.assignment)
         self.run("generate_assignment", self.assignment)
 
@@ -167,12 +169,28 @@ class Course:
         return f"sqlite:///{self.folder / 'gradebook.db'}"
 
 
+def _temporary() -> Path:
+    """A folder that goes with this process."""
+    place = Path(tempfile.mkdtemp(prefix="course-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return place
+
+
+@cache
+def _empty_gradebook() -> Path:
+    """A gradebook with nothing in it: to make one, nbgrader starts another program, which takes seconds."""
+    from nbgrader.api import Gradebook
+
+    read_config(ROOT)  # which makes nbgrader find that program
+    path = _temporary() / "gradebook.db"
+    Gradebook(f"sqlite:///{path}").close()
+    return path
+
+
 @cache
 def _generated(assignment: str) -> Path:
     """The course's folder with an assignment's release generated, made once for all tests of a process."""
-    place = tempfile.mkdtemp(prefix="course-")
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    course = Course(Path(place, "course"), assignment)
+    course = Course(_temporary() / "course", assignment)
     course._generate((ROOT / "nbgrader_config.py").read_text(encoding="utf-8"))
     return course.folder
 

@@ -13,7 +13,7 @@ from course_lib.checks.store import visible
 from course_lib.grading.references import out_of_date
 from course_lib.grading.release import generate
 from course_lib.grading.source import Source
-from marking import phrases, schemes_of, words_of
+from marking import Course, phrases, schemes_of, words_of
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -24,6 +24,13 @@ def _notebook(folder: str, name: str) -> nbformat.NotebookNode:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_generating_the_release_again_leaves_no_difference(name: str, tmp_path: Path) -> None:
+    made = Course.make(tmp_path / "course", name).folder / "exercises" / name / f"{name}.ipynb"
+    kept = ROOT / "exercises" / name / f"{name}.ipynb"
+    assert made.read_bytes().replace(b"\r\n", b"\n") == kept.read_bytes()
+
+
+def test_the_command_generates_what_nbgrader_does(tmp_path: Path) -> None:
+    name = next(iter(MODULES))
     kept = ROOT / "exercises" / name / f"{name}.ipynb"
     assert generate(ROOT, name, tmp_path).read_bytes() == kept.read_bytes()
 
