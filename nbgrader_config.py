@@ -64,10 +64,10 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+c.GenerateFeedback.exporter_class = "course_lib.grading.feedback_html.FeedbackPage"
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
-    "course_lib.grading.feedback_page.HideTests",
-    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+    "course_lib.grading.feedback_page.FoldTests",
 ]
 
 # What lateness costs: nothing, until `c.LatePolicy.per_day = 0.1` or the like stands here. The due date is in

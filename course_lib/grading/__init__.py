@@ -15,7 +15,8 @@ What decides:
 - `secret`: the course secret, on which hidden cases depend
 
 What goes out:
-- `plugins`: what nbgrader_config.py names: sanitise, judge, comment; `feedback_page`: what a student sees
+- `plugins`: what nbgrader_config.py names: sanitise, judge, comment
+- `feedback_page`, `feedback_html`: what a student gets back; `repairs`: many of a kind in one line
 - `mark`: one notebook without a gradebook; `class_marking`, `task`, `store`, `writer`: a class
 - `course`: nbgrader's configuration and folders
 - `release`: stubs that name their exercise

@@ -13,6 +13,7 @@ from course_lib.checks.judge import Verdict
 from course_lib.checks.store import functions
 from course_lib.errors import CourseError
 
+from .repairs import in_few_lines
 from .sanitise import cells_of, name_of, sanitise
 from .source import VisibleTests
 
@@ -65,6 +66,7 @@ def mark(notebook: NotebookNode, tests: VisibleTests, original: NotebookNode, *,
     cells = cells_of(original)
     noticed = list(notebook.metadata.pop("noticed", []))
     notebook, repairs = sanitise(notebook, cells, tests.follows)
+    repairs = in_few_lines(repairs, {cell.name for cell in cells})
     executor = JudgedExecute(kernel_name="python3", sandboxed=sandboxed, log=logging.getLogger("course.mark"))
     by_hand = {cell.name: cell.points or 0.0 for cell in cells if cell.by_hand}
     return Marked(tests.name, executor.mark(notebook, tests), noticed + repairs, by_hand)

@@ -13,6 +13,7 @@ from course_lib.checks.judge import Verdict
 
 from .gradebook import Marks
 from .handed_in import HandedIn
+from .repairs import in_few_lines
 from .sanitise import SourceCell, name_of, sanitise
 from .secret import fingerprint
 from .source import VisibleTests
@@ -27,7 +28,8 @@ def made_whole(
 ) -> NotebookNode:
     """The submission as it will run. Its metadata say what was repaired, or why there is nothing in it."""
     notebook, repairs = sanitise(handed_in.notebook, cells, follows)
-    repairs = handed_in.noticed + ([] if handed_in.unreadable else repairs)
+    repairs = [] if handed_in.unreadable else in_few_lines(repairs, {cell.name for cell in cells})
+    repairs = [*handed_in.noticed, *repairs]
     course = {"repairs": repairs, "unreadable": handed_in.unreadable}
     notebook.metadata = nbformat.from_dict({"kernelspec": dict(kernelspec), "course": course})
     return notebook

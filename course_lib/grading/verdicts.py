@@ -18,7 +18,8 @@ from .outputs import STOPPED
 from .sanitise import name_of
 from .source import Test, VisibleTests
 
-WIDTH = 95  # characters that a feedback page shows of an output; it cuts off the rest
+WIDTH = 95  # characters of a line in formgrader
+KEPT = "course"  # where a test cell's output keeps its verdict as data, for the feedback page
 # What Python says where something else took the memory, the processes or the disk that a kernel may use.
 ROBBED = re.compile("MemoryError|allocate|start new thread|temporarily unavailable|No space left")
 
@@ -55,10 +56,14 @@ def written(verdict: Verdict) -> list[Any]:
     """A verdict as the outputs of its test cell: sentences to read, and the points as nbgrader reads them."""
     text = "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="      ") for line in lines(verdict))
     points = min(max(float(verdict.points), 0.0), float(verdict.max_points))
-    return [
-        text_display(text),
-        text_result(repr(points)),
-    ]
+    shown = text_display(text)
+    shown.metadata[KEPT] = {
+        "title": verdict.title,
+        "passed": list(verdict.passed),
+        "failed": verdict.failed,
+        "sentence": verdict.sentence,
+    }
+    return [shown, text_result(repr(points))]
 
 
 def robbed(cells: Iterable[NotebookNode], verdicts: Mapping[str, Verdict]) -> bool:
