@@ -14,7 +14,7 @@ import numpy as np
 
 from .calls import Diagnose, first, hint_for, ready
 from .endings import endings, existence, signature_fits
-from .results import finite, properties_hold, row_sums, shapes, types, unchanged, values_agree
+from .results import finite, properties_hold, repeats, row_sums, shapes, types, unchanged, values_agree
 from .spec import Behaviour, Exercise, outputs_by_name
 from .values import BadRecord, Json, receive
 
@@ -123,6 +123,8 @@ def _rungs(
     arrays = [(call, {name: np.asarray(item.value) for name, item in got.items()}) for call, got in outputs]
     overflow = "Which step can overflow, or divide by 0?"
     yield "finite", first((finite(call, got, reveal) for call, got in arrays), hint or overflow)
+    if behaviour.repeats:
+        yield "the same again", first((repeats(call) for call in calls), hint)
     if any(returned.weights for returned in exercise.returns):
         sums = (row_sums(exercise, call, got, reveal, hint) for call, got in arrays)
         yield "rows sum to 1", first(sums)

@@ -141,9 +141,14 @@ def unchanged(call: Call) -> str | None:
         changed = [name for name in call.record["changed"] if name in call.arguments]
         which = f"its input {changed[0]}" if changed else "one of its inputs"
         return f"Your function changes {which}. Work on a copy: the caller still needs it."
-    if not call.record.get("again", True):
-        return "Called twice with the same input, your function gives two different answers."
-    return None
+    return repeats(call)
+
+
+def repeats(call: Call) -> str | None:
+    """A second call gives the same."""
+    if call.record.get("again", True):
+        return None
+    return "Called twice with the same input, your function gives two different answers."
 
 
 def values_agree(exercise: Exercise, call: Call, got: dict[str, np.ndarray], reveal: bool) -> str | None:

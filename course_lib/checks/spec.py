@@ -78,6 +78,7 @@ class Behaviour:
     cases: tuple[Case, ...]
     properties: tuple[Property, ...] = ()
     unchanged: bool = False
+    repeats: bool = False
     probe: str | None = None
     returns: tuple[Returned, ...] | None = None
     compare: Comparison | None = None
@@ -154,7 +155,7 @@ def request(assignment: str, exercise: Exercise, behaviour: Behaviour, secret: s
                 "id": f"{case.name} #{number}",
                 "arguments": {name: encode(value) for name, value in arguments.items()},
                 "raises": case.raises,
-                "twice": behaviour.unchanged,
+                "twice": behaviour.unchanged or behaviour.repeats,
             }
             calls.append(call if behaviour.probe is None else call | {"probe": behaviour.probe})
     return {

@@ -88,6 +88,8 @@ def _known(
     bundle = collect(asked | {"calls": [call]}, define(mistake.code, exercise.function, namespace))
     if bundle["missing"] is not None:  # it cannot be called, and the check says so
         return []
+    if not bundle["calls"][0].get("again", True):  # it draws at random, and the check says so
+        return []
     outputs = _outputs(exercise, bundle["calls"][0])
     (right,) = [_outputs(exercise, each) for each in reference["calls"] if each["id"] == call["id"]]
     if outputs is None or same_outputs(outputs, _received(right or {})):

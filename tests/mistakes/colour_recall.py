@@ -991,6 +991,22 @@ TRAININGS = (
     ),
     wrong(
         RIGHT_TRAIN,
+        ("lr=lr", "lr=lr, eps=1e-6"),
+        id="train-eps",
+        cause="another eps than Adam's own",
+        case="one update",
+        question="Your steps are a little too short. Which of Adam's options have you set?",
+    ),
+    wrong(
+        RIGHT_TRAIN,
+        ("optimiser.step()", "nn.utils.clip_grad_norm_(model.parameters(), 0.1)\n        optimiser.step()"),
+        id="train-clipped",
+        cause="gradients are made shorter before the step",
+        case="four updates",
+        question="Your gradients are cut to a length before the step. Who asks for that?",
+    ),
+    wrong(
+        RIGHT_TRAIN,
         ("lr=lr", "lr=0.03"),
         id="train-fixed-rate",
         cause="chapter 6's learning rate instead of the one that is given",

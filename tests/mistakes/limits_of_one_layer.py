@@ -675,6 +675,23 @@ BLOCKS = (
         question="Some hidden values are far above 6 here. How large may the result of relu be?",
     ),
     Mistake(
+        id="block-leaky-relu",
+        cause="a relu that lets a little of negative values through",
+        code=changed(
+            RIGHT_BLOCK,
+            ("torch.relu(self.W1(self.ln2(X)))", "nn.functional.leaky_relu(self.W1(self.ln2(X)), 1e-4)"),
+        ),
+        case="two texts",
+        question="Your hidden values let a little of what is below 0 through. What does relu do with it?",
+    ),
+    Mistake(
+        id="block-eps",
+        cause="another eps in the layer norms than PyTorch's own",
+        code=changed(RIGHT_BLOCK, ("nn.LayerNorm(d_model)", "nn.LayerNorm(d_model, eps=1e-12)")),
+        case="two texts",
+        question="Your numbers are a little off, as if a layer norm divided by less. Has it an option?",
+    ),
+    Mistake(
         id="block-dropout",
         cause="dropout, which the block does not have",
         code=changed(

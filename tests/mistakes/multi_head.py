@@ -734,6 +734,16 @@ def multi_head_attention(X, W_q, W_k, W_v, W_o, num_heads, mask=None):
             "the hidden ones, and which of them is the largest?"
         ),
     ),
+    Mistake(
+        id="attention-dropout",
+        cause="some weights are dropped at random",
+        code=changed(
+            RIGHT_ATTENTION,
+            ("    return ", "    weights = nn.functional.dropout(weights, 0.1)\n    return "),
+        ),
+        case="a batch",
+        question="Called twice with the same input, your function gives two different answers.",
+    ),
     *(
         Mistake(
             id=f"attention-hidden-scores-of-minus-{size}",
@@ -754,6 +764,20 @@ def multi_head_attention(X, W_q, W_k, W_v, W_o, num_heads, mask=None):
 )
 
 MODULES = (
+    Mistake(
+        id="module-dropout",
+        cause="dropout, which the module does not have",
+        code=changed(
+            RIGHT_MODULE,
+            ("self.num_heads = num_heads", "self.num_heads = num_heads\n        self.drop = nn.Dropout(0.1)"),
+            (
+                "def forward(self, X, mask=None):",
+                "def forward(self, X, mask=None):\n        X = self.drop(X)",
+            ),
+        ),
+        case="a batch",
+        question="Called twice with the same input, your function gives two different answers.",
+    ),
     Mistake(
         id="module-bias",
         cause="the linear layers have biases",

@@ -289,6 +289,7 @@ MULTI_HEAD_ATTENTION = Exercise(
             "ordinary",
             "several heads, no mask",
             3,
+            repeats=True,
             cases=(Case("a batch", _layer), Case("all sizes equal", _layer, equal_sizes=True)),
         ),
         Behaviour(
@@ -338,6 +339,7 @@ MODULE = Exercise(
             "four matrices by name, output and weights",
             2,
             probe="attention_module",
+            repeats=True,
             cases=(
                 Case("a batch", _module),
                 Case("one head", lambda draw: _module(draw, heads=1)),
