@@ -10,7 +10,7 @@ CHAPTERS = $(wildcard notebooks/*.ipynb)
 NOTEBOOKS = $(CHAPTERS) $(wildcard solutions/*/*.ipynb) $(wildcard exercises/*/*.ipynb)
 export OMP_NUM_THREADS = 1
 
-.PHONY: help setup lab test slow lint format normalise chapters release catalogue speed site pdf checksite benchmark mutation cheats
+.PHONY: help setup lab may-start test slow lint format normalise chapters release catalogue speed site pdf checksite benchmark mutation cheats
 .DEFAULT_GOAL = help
 
 help:  ## list the targets
@@ -20,8 +20,14 @@ setup:  ## build .venv, or refresh it when pyproject.toml or constraints.txt has
 	@test -n "$(PYTHON)" || { echo "course: no Python 3.11 or newer found; see the conda route in README.md" >&2; exit 2; }
 	@$(PYTHON) course_lib/bootstrap.py
 
-lab: setup  ## copy new exercises to work/ and open JupyterLab at chapter 1; ARGS=--no-browser for a server
+lab: may-start setup  ## copy new exercises to work/ and open JupyterLab at chapter 1; ARGS=--no-browser for a server
 	@$(COURSE) lab $(ARGS)
+
+may-start:
+	@case "$$(id -u) $(ARGS)" in \
+	  "0 "*allow-root* | "0 "*allow_root*) ;; \
+	  "0 "*) echo "course: JupyterLab starts for root only with: make lab ARGS=--allow-root" >&2; exit 2;; \
+	esac
 
 test: setup  ## run the whole suite, chapters included; ARGS go to pytest
 	$(RUN) pytest -n 2 --dist loadfile $(ARGS)

@@ -13,7 +13,14 @@ from functools import cache
 from pathlib import Path
 
 # What every command imports first: one process does it once, and commands fork from that.
-IMPORTS = ["nbgrader.apps", "nbgrader.preprocessors", "course_lib.grading.plugins", "torch", "torch._dynamo"]
+IMPORTS = [
+    "course_lib.grading",
+    "nbgrader.apps",
+    "nbgrader.preprocessors",
+    "course_lib.grading.plugins",
+    "torch",
+    "torch._dynamo",
+]
 
 
 def nbgrader(folder: Path, words: Sequence[str], seconds: float = 1200) -> subprocess.CompletedProcess[str]:

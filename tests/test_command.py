@@ -6,12 +6,15 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from course_lib.command import COMMANDS, main
 from course_lib.command.lab import prepare_environment
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def fresh(code):
@@ -89,6 +92,14 @@ def test_lab_as_root_says_in_one_line_how_to_start(lab, monkeypatch, capsys):
     assert "make lab ARGS=--allow-root" in said
     assert said.count("\n") == 1
     assert lab == []
+
+
+@pytest.mark.skipif(getattr(os, "geteuid", lambda: None)() != 0, reason="only root is refused")
+def test_make_lab_as_root_says_so_before_it_builds_anything():
+    command = ["make", "-C", str(ROOT), "lab", "PYTHON=false"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0].endswith("only with: make lab ARGS=--allow-root")
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,16 @@ What decides:
 What goes out:
 - `plugins`: what nbgrader_config.py names: sanitise, judge, comment
 - `feedback_page`, `feedback_html`: what a student gets back; `repairs`: many of a kind in one line
-- `mark`: one notebook without a gradebook; `class_marking`, `task`, `store`, `writer`: a class
+- `mark`: one notebook without a gradebook
+- `class_marking`, `class_record`, `class_feedback`: a class; `workers`, `task`, `store`: its results
+- `writer`, `marked`, `gradebook`: what nbgrader keeps of a submission
 - `course`: nbgrader's configuration and folders
 - `release`: stubs that name their exercise
 - `leftovers`: folders of killed markers
 """
+
+import sys
+
+# jsonschema, with which nbformat checks notebooks, imports this package where it is installed, for a format
+# of addresses that no notebook's schema asks for. Its grammar takes a second to build, more than all else.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
