@@ -10,7 +10,7 @@ CHAPTERS = $(wildcard notebooks/*.ipynb)
 NOTEBOOKS = $(CHAPTERS) $(wildcard solutions/*/*.ipynb) $(wildcard exercises/*/*.ipynb)
 export OMP_NUM_THREADS = 1
 
-.PHONY: help setup lab may-start test slow lint format normalise chapters release catalogue speed site pdf checksite benchmark mutation cheats
+.PHONY: help setup lab test slow lint format normalise chapters release catalogue speed site pdf checksite benchmark mutation cheats
 .DEFAULT_GOAL = help
 
 help:  ## list the targets
@@ -23,6 +23,7 @@ setup:  ## build .venv, or refresh it when pyproject.toml or constraints.txt has
 lab: may-start setup  ## copy new exercises to work/ and open JupyterLab at chapter 1; ARGS=--no-browser for a server
 	@$(COURSE) lab $(ARGS)
 
+.PHONY: may-start
 may-start:
 	@case "$$(id -u) $(ARGS)" in \
 	  "0 "*allow-root* | "0 "*allow_root*) ;; \
