@@ -13,6 +13,7 @@ from playwright.sync_api import Page, sync_playwright
 
 # Paper cannot be unfolded: answers and tables are printed, only the code that asks the questions is not.
 UNFOLD = "() => document.querySelectorAll('article details:not(.hide)').forEach((fold) => (fold.open = true))"
+PAPER = {"width": 717, "height": 1046}  # A4 without its margins: movable figures lay themselves out for it
 BUILD = Path(__file__).resolve().parents[1] / "build"
 
 
@@ -48,7 +49,7 @@ def print_pages(site: Path, target: Path, chromium: str) -> list[Path]:
     printed = []
     with served(site) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])  # for root
-        page = browser.new_page()
+        page = browser.new_page(viewport=PAPER)
         for path in sorted((*site.glob("0*.html"), site / "glossary.html")):
             open_page(page, f"{address}/{path.name}")
             page.evaluate(UNFOLD)

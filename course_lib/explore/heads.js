@@ -48,7 +48,7 @@ function explore(stage, data) {
   const wide = (table, label) =>
     element(
       "div",
-      { class: "explorable-scroll", tabindex: 0, role: "region", "aria-label": label, ...OWN_KEYS },
+      { class: "explorable-scroll", tabindex: 0, role: "group", "aria-label": label, ...OWN_KEYS },
       table.node,
     );
   stage.panels.append(

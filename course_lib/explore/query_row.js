@@ -117,7 +117,7 @@ function explore(stage, data) {
     {
       class: "explorable-scroll",
       tabindex: 0,
-      role: "region",
+      role: "group",
       "aria-label": "Table of all weights",
       ...OWN_KEYS,
     },

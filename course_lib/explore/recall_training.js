@@ -119,7 +119,7 @@ function explore(stage, data) {
     const scroll = {
       class: "explorable-scroll",
       tabindex: 0,
-      role: "region",
+      role: "group",
       "aria-label": label,
       ...OWN_KEYS,
     };

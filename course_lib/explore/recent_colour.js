@@ -33,7 +33,7 @@ function explore(stage, data) {
     {
       class: "explorable-scroll",
       tabindex: 0,
-      role: "region",
+      role: "group",
       "aria-label": "Table of scores and weights",
       ...OWN_KEYS,
     },

@@ -70,7 +70,7 @@ function explore(stage, data) {
   const scrolling = (name, node) =>
     element(
       "div",
-      { class: "explorable-scroll", tabindex: 0, role: "region", "aria-label": name, ...OWN_KEYS },
+      { class: "explorable-scroll", tabindex: 0, role: "group", "aria-label": name, ...OWN_KEYS },
       node,
     );
   stage.below.append(

@@ -92,7 +92,7 @@ class Picture:
             return ""
         return (
             f"<details><summary {_OWN_KEYS}>The numbers as a table</summary>"
-            f'<div tabindex="0" role="region" aria-label="The numbers as a table" {_OWN_KEYS}'
+            f'<div tabindex="0" role="group" aria-label="The numbers as a table" {_OWN_KEYS}'
             f' style="overflow-x: auto">{"".join(grid.html() for grid in self.grids)}</div></details>'
         )
 
