@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from course_lib.checks.assignments import MODULES, load
+from course_lib.checks.collect import names_in
 from course_lib.checks.spec import Behaviour, Exercise
-from course_lib.checks.values import decode
+from course_lib.checks.values import decode_named
 from course_lib.grading.source import Source
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -149,7 +150,8 @@ def _calls(name: str, function: str) -> Iterator[tuple[Behaviour, Arguments]]:
         if test.exercise.function == function:
             for part in _source(name).parts(test):
                 for call in part.request["calls"]:
-                    yield part.behaviour, {key: decode(each) for key, each in call["arguments"].items()}
+                    names = names_in(call, test.exercise.parameters)
+                    yield part.behaviour, decode_named(call["arguments"], names)
 
 
 def kinds(name: str, exercise: Exercise) -> set[str]:

@@ -20,7 +20,9 @@ from course_lib.checks.values import (
     MAX_DEPTH,
     MAX_ITEMS,
     Entry,
+    Same,
     decode,
+    decode_named,
     encode,
     readable,
     receive,
@@ -101,6 +103,18 @@ def test_numbers_survive_unusual_memory(array: np.ndarray) -> None:
 def test_a_numpy_scalar_is_an_array_without_axes() -> None:
     got = receive(encode(np.float32(0.5)))
     assert (got.kind, got.value.shape, float(got.value)) == ("array", (), 0.5)
+
+
+def test_an_argument_can_be_the_very_object_of_another_one() -> None:
+    arguments = {"Q": _through_json(np.ones(2)), "K": _through_json(Same("Q"))}
+    values = decode_named(arguments, ["Q", "K"])
+    assert values["K"] is values["Q"]
+
+
+@pytest.mark.parametrize("names", [["K"], ["K", "Q"]])
+def test_an_object_that_does_not_stand_before_cannot_be_taken_again(names: list[str]) -> None:
+    with pytest.raises(BadRecord):
+        decode_named({"Q": _through_json(1.0), "K": _through_json(Same("Q"))}, names)
 
 
 def test_an_entry_is_built_with_its_own_arguments() -> None:

@@ -123,6 +123,16 @@ def test_an_unusual_right_answer_gets_all_points(name: str, right: RightAnswer) 
         assert [each.sentence for each in judged.verdicts(secret) if each.failed is not None] == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_right_answers_get_all_points_under_ten_secrets(name: str) -> None:
+    for right in CATALOGUE[name].right:
+        judged = Judged(name, right)
+        for secret in (f"secret {number}" for number in range(10)):
+            refused = [each.sentence for each in judged.verdicts(secret) if each.failed is not None]
+            assert refused == [], (right.id, secret)
+
+
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_the_plain_answers_that_frequent_mistakes_change_are_right(name: str) -> None:
     edits = {
