@@ -24,6 +24,9 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     )
     parser.add_argument("--students", default="*", metavar="GLOB", help="of a class only these")
     parser.add_argument("--workers", type=int, metavar="N", help="processes for a class; default: all cores")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="run a class on a dask cluster, such as tcp://192.0.2.7:8786"
+    )
     parser.add_argument("--json", action="store_true", help="the table of a class as data")
     parser.add_argument(
         "--unsandboxed", action="store_true", help="run the notebook with your own rights, not in a sandbox"

@@ -27,6 +27,7 @@ def run(args: argparse.Namespace) -> int:
             args.what,
             students=args.students,
             workers=processes(args.workers),
+            scheduler=args.scheduler,
             sandboxed=not args.unsandboxed,
             tell=progress.tell,
             begin=progress.begin,

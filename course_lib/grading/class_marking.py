@@ -8,8 +8,9 @@ recorded as done, and did not change since, is left alone, and nbgrader is not e
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,11 @@ from .secret import NAME, OTHER_SECRET, read_or_make, record_use
 from .store import FOLDER, Store, assignment_version
 
 if TYPE_CHECKING:
+    from .source import Source
+    from .store import Result
     from .task import Assignment
+
+    Run = Callable[[Mapping[Submission, bytes], Assignment], Iterator[tuple[Submission, str, Result]]]
 
 
 def mark_class(
@@ -30,6 +35,7 @@ def mark_class(
     *,
     students: str = "*",
     workers: int = 1,
+    scheduler: str | None = None,
     sandboxed: bool = True,
     begin: Callable[[int], None] = lambda count: None,
     tell: Callable[[Done], None] = lambda done: None,
@@ -37,8 +43,9 @@ def mark_class(
     """Mark every submission that is not marked yet, in its present form.
 
     Parameters: root, the course's folder; students, a pattern of their names; workers, processes that run
-    kernels; sandboxed, False to run them with the marker's own rights; begin, called with the number of
-    submissions; tell, called for each student as the marks are written.
+    kernels; scheduler, the address of a dask cluster that runs them instead; sandboxed, False to run them
+    with the marker's own rights; begin, called with the number of submissions; tell, called for each student
+    as the marks are written.
     Returns: what became of each submission, by student.
     """
     solution = root / "solutions" / assignment / f"{assignment}.ipynb"
@@ -59,10 +66,15 @@ def mark_class(
             results[each.student] = known
             tell(known)
     if waiting:
+        from .source import Source
+
+        if scheduler is None:
+            needs_sandbox("--unsandboxed", not sandboxed)
         if record_use(root / NAME, secret):
             logging.getLogger("course.mark").warning("%s", OTHER_SECRET)
         store = Store(root / FOLDER / assignment, version)
-        for each, done in _mark(waiting, solution, secret, store, root, workers=workers, sandboxed=sandboxed):
+        run = partial(_run, workers=workers, scheduler=scheduler)
+        for each, done in _mark(waiting, Source(solution, secret), store, root, run, sandboxed=sandboxed):
             if done.trouble is None:
                 record.put(each, version, marked_path(root, each.student, assignment), done)
             results[each.student] = done
@@ -72,41 +84,46 @@ def mark_class(
 
 def _mark(
     waiting: Sequence[Submission],
-    solution: Path,
-    secret: str,
+    source: Source,
     store: Store,
     root: Path,
+    run: Run,
     *,
-    workers: int,
     sandboxed: bool,
 ) -> Iterator[tuple[Submission, Done]]:
     """Mark these submissions, each as soon as its result is there."""
-    from .source import Source
     from .task import Assignment
     from .writer import Writer
 
-    needs_sandbox("--unsandboxed", not sandboxed)
-    source = Source(solution, secret)
     with closing(Writer(root, source.name, sandboxed=sandboxed)) as writer:
         prepared = Assignment.of(source, store.version, sandboxed=sandboxed, cells=writer.cells)
-        for submission in _computed(prepared, waiting, store, workers):
+        for submission in _computed(prepared, waiting, store, run):
             yield submission, writer.write(submission, source, store)
 
 
 def _computed(
-    prepared: Assignment, waiting: Sequence[Submission], store: Store, workers: int
+    prepared: Assignment, waiting: Sequence[Submission], store: Store, run: Run
 ) -> Iterator[Submission]:
     """Each submission once its result is in the store, or once it is clear that there will be none."""
-    from .workers import results
-
     anew = store.is_empty
     runs = {each: data for each in waiting if (data := _to_run(each, prepared, store, anew)) is not None}
     yield from [each for each in waiting if each not in runs]
-    for submission, key, result in results(runs, prepared, workers):
+    for submission, key, result in run(dict(runs), prepared):
         store.put(key, result)
         del runs[submission]
         yield submission
     yield from runs  # what has ended its workers: the writer says so
+
+
+def _run(
+    waiting: Mapping[Submission, bytes], prepared: Assignment, *, workers: int, scheduler: str | None
+) -> Iterator[tuple[Submission, str, Result]]:
+    from .workers import results, results_from_cluster
+
+    if scheduler is None:
+        yield from results(waiting, prepared, workers)
+    else:
+        yield from results_from_cluster(waiting, prepared, scheduler)
 
 
 def _to_run(submission: Submission, prepared: Assignment, store: Store, anew: bool) -> bytes | None:

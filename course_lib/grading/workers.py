@@ -10,9 +10,12 @@ from contextlib import suppress
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
+from course_lib.errors import CourseError
+
 from .store import Result
 from .task import Assignment, mark_submission
 
+CONNECT_SECONDS = 10
 TRIES = 2  # with which a submission may end a worker
 
 Name = TypeVar("Name", bound=Hashable)
@@ -39,6 +42,40 @@ def results(
                 key, result = future.result()
                 del left[futures[future]]
                 yield futures[future], key, result
+
+
+def results_from_cluster(
+    waiting: Mapping[Name, bytes], prepared: Assignment, scheduler: str
+) -> Iterator[tuple[Name, str, Result]]:
+    """The same, run by the workers of a dask.distributed cluster, which know no secret and no other file.
+
+    Parameters: scheduler, its address, such as tcp://192.0.2.7:8786.
+    Raises: CourseError when there is none, or dask is not installed.
+    """
+    try:
+        from distributed import Client
+        from distributed import as_completed as as_they_come
+        from distributed.scheduler import KilledWorker
+    except ImportError:
+        raise CourseError(
+            "--scheduler needs dask: pip install distributed, in the version that the cluster runs"
+        ) from None
+    try:
+        client = Client(scheduler, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError) as error:
+        raise CourseError(f"--scheduler {scheduler}: no cluster answers there ({error})") from None
+    with client:
+        if not client.scheduler_info()["workers"]:
+            raise CourseError(f"--scheduler {scheduler}: the cluster has no workers; start dask worker")
+        shared = client.scatter(prepared, broadcast=True)
+        futures = {
+            client.submit(mark_submission, data, shared, pure=False): name for name, data in waiting.items()
+        }
+        for future in as_they_come(futures):
+            with suppress(KilledWorker):  # it ended several workers
+                key, result = future.result()
+                yield futures[future], key, result
+            future.release()
 
 
 def pool(
