@@ -235,3 +235,25 @@ def test_a_function_that_builds_on_a_wrong_one_names_it_as_a_suspect(capsys) -> 
     assert printed.splitlines()[-1] == suspect
     _, printed = _run(SOFTMAX + sharpen.replace("/ temp", "* temp"), capsys, call)
     assert "Mend softmax" not in printed
+
+
+@pytest.mark.parametrize("code", [SOFTMAX, STUB], ids=["right", "stub"])
+def test_validate_is_told_what_is_missing_where_it_looks_for_an_error(code, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    names = {"__name__": "__main__"}
+    exec(SETUP + code, names)
+    value = eval('check("softmax", "ordinary")', names)
+    printed = capsys.readouterr()
+    assert ("not written yet" in printed.err) == (value == 0)
+    assert (printed.err == "") == (printed.out != "")
+
+
+@pytest.mark.slow
+def test_nbgraders_validate_shows_our_words_and_not_its_own(root, tmp_path) -> None:
+    from nbgrader.validator import Validator
+
+    (tmp_path / "a.ipynb").write_bytes((root / f"exercises/{NAME}/{NAME}.ipynb").read_bytes())
+    failed = Validator().validate(str(tmp_path / "a.ipynb"))["failed"]
+    assert len(failed) == 12
+    assert all("not written yet" in each["raw_error"] for each in failed)
+    assert "Partial credit" not in str(failed)

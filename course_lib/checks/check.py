@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import MutableMapping
 from typing import Any
@@ -50,7 +51,9 @@ class Check:
         except Exception as error:
             print(BROKEN.format(error=f"{type(error).__name__}: {error}"))
             return 0.0
-        print("\n".join(told))
+        # Of a cell without points nbgrader's Validate shows what stands on stderr, or else "Partial credit".
+        validating = os.environ.get("NBGRADER_EXECUTION") == "validate"
+        print("\n".join(told), file=sys.stderr if validating and verdict.failed is not None else sys.stdout)
         return verdict.points
 
     def _verdict(self, function: str, asked: Behaviour, namespace: MutableMapping[str, Any]) -> Verdict:
