@@ -96,7 +96,7 @@ def table(
         f"<tr>{''.join(_cell(cell, each) for cell, each in zip(row, right, strict=True))}</tr>\n"
         for row in rows
     )
-    frame = f'<div class="wide" role="region" aria-label="{html.escape(name, quote=True)}" tabindex="0">'
+    frame = f'<div class="wide" role="group" aria-label="{html.escape(name, quote=True)}" tabindex="0">'
     return f"{frame}<table><thead><tr>{top}</tr></thead><tbody>\n{body}</tbody></table></div>"
 
 

@@ -221,6 +221,7 @@ TAUGHT = {
                 "c7-xor",
                 "c7-heads",
                 "c7-depth",
+                "c7-depth-move",
                 "c7-no-positions",
                 "c7-look",
             ),
