@@ -9,7 +9,7 @@ function explore(stage, data) {
   const narrow = room < 640;
   const across = narrow ? room : room * 0.7;
   const looks = barChart("Weights of the last token", tokens, across, "#d55e00");
-  const says = barChart("Probability of the next token", answers, narrow ? room : room * 0.24, "#0072b2");
+  const says = barChart("Probability", answers, narrow ? room : room * 0.24, "#0072b2");
   const listed = numberTable("Numbers of this order", ["token", "score", "weight"]);
   const start = shares.indexOf(data.share);
   const turn = slider({

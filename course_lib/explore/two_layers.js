@@ -33,7 +33,7 @@ function explore(stage, data) {
 
   const width = (share) => (narrow ? room : room * share);
   const looks = barChart("Weights of the last token, last layer", texts[0].names, width(0.68), "#d55e00");
-  const says = barChart("Probability of the colours", colours.names, width(0.28), "#0072b2");
+  const says = barChart("Probability", colours.names, width(0.28), "#0072b2");
   const four = numberTable("The four texts", ["asked", "first colour", "right", "its probability", "loss"]);
   const listed = numberTable("Numbers of this text", [
     "token",
