@@ -15,19 +15,24 @@ import nbformat
 import pytest
 
 from commands import nbgrader
+from course_lib.checks.assignments import load
 from course_lib.command import main
 from course_lib.grading import sandbox
+from course_lib.grading.catalogue import read
 from marking import Course, answered, answers_of
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = (ROOT / "docs/instructor_guide.md").read_text(encoding="utf-8")
 NAME = "01_soft_lookup"
-# On time, half a day late, half a day late with two days more, and not on the roster.
+# On time, half a day late, half a day late with two days more, and on time with a mistake.
 WORKSHEET = """Identifier,Full name,ID number,Email address,Last modified (submission)
 Participant 1,Ann Lee,s1,ann@x,"Sunday, 1 March 2026, 8:00 AM"
 Participant 2,Zoë Żak,s2,zoe@x,"Monday, 2 March 2026, 1:00 PM"
 Participant 3,Sam O’Neil,s17,sam@x,"Monday, 2 March 2026, 1:00 PM"
+Participant 4,Kim Oh,s4,kim@x,"Sunday, 1 March 2026, 8:00 PM"
 """
+FOLDERS = ("Ann Lee_1", "Zoë Żak_2", "Sam O’Neil_3", "Kim Oh_4")
+MISTAKE = next(each for each in read(ROOT, NAME).mistakes if each.id == "sharpen-multiplied")
 
 
 def commands():
@@ -76,10 +81,12 @@ def term(tmp_path_factory):
         shutil.copy(ROOT / each, folder)
     shutil.copy(ROOT / "pyproject.toml", folder)
     (folder / "class.csv").write_text(WORKSHEET, encoding="utf-8")
-    right = nbformat.writes(answered(course.release(), answers_of(course.source())))
+    right = answers_of(course.source())
     with zipfile.ZipFile(folder / "submissions.zip", "w") as archive:
-        for name in ("Ann Lee_1", "Zoë Żak_2", "Sam O’Neil_3"):
-            archive.writestr(f"{name}_assignsubmission_file/{NAME}.ipynb", right)
+        for name in FOLDERS:
+            mine = right | {MISTAKE.function: str(MISTAKE.code)} if name == FOLDERS[-1] else right
+            text = nbformat.writes(answered(course.release(), mine))
+            archive.writestr(f"{name}_assignsubmission_file/{NAME}.ipynb", text)
     return course, {command: run(folder, command) for command in commands()}
 
 
@@ -99,7 +106,10 @@ def test_lateness_costs_what_the_guide_sets_and_extra_time_is_honoured(term):
     marks = {
         row["ID number"]: float(row["Grade"]) for row in rows(course.folder / f"exports/moodle_{NAME}.csv")
     }
-    assert marks == {"s1": most, "s2": pytest.approx(0.9 * most, abs=0.01), "s17": most}
+    lost = sum(
+        each.points for each in load(NAME).exercise("sharpen").behaviours if each.name in MISTAKE.fails
+    )
+    assert marks == {"s1": most, "s2": pytest.approx(0.9 * most, abs=0.01), "s17": most, "s4": most - lost}
 
 
 def test_comments_and_feedback_are_there_for_everybody(term):
@@ -108,7 +118,7 @@ def test_comments_and_feedback_are_there_for_everybody(term):
     assert all("softmax" in row["Feedback comments"] for row in table)
     with zipfile.ZipFile(course.folder / f"exports/feedback-moodle_{NAME}.zip") as archive:
         assert sorted(archive.namelist()) == sorted(
-            f"{name}_assignsubmission_file/{NAME}.html" for name in ("Ann Lee_1", "Zoë Żak_2", "Sam O’Neil_3")
+            f"{name}_assignsubmission_file/{NAME}.html" for name in FOLDERS
         )
         assert all(b"softmax" in archive.read(name) for name in archive.namelist())
 
@@ -121,12 +131,13 @@ def test_marks_per_question_add_up_to_the_marks(term):
     assert {row["seconds_late"] for row in table if row["student"] == "s1"} == {"0.0"}
 
 
-def test_the_report_counts_those_who_were_marked_and_when_they_handed_in(term):
+def test_the_report_names_the_mistake_its_section_and_who_was_late(term):
     course, said = term
-    assert "3 students, 0 known mistakes" in said[f"course report {NAME}"][1]
+    assert "students: 4, known mistakes: 1" in said[f"course report {NAME}"][1]
     page = (course.folder / f"exports/report_{NAME}.html").read_text(encoding="utf-8")
     assert "2 were late" in page
-    assert "Nobody lost a point." in page
+    assert MISTAKE.cause in page
+    assert "#Does-a-longer-query-choose-differently?" in page
 
 
 def test_the_bundle_that_it_makes_has_no_solution(term):

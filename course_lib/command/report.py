@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     to.parent.mkdir(parents=True, exist_ok=True)
     to.write_text(report_page.as_page(made, links), encoding="utf-8", newline="\n")
-    print(f"{to}: {len(made.points)} students, {len(made.mistakes)} known mistakes")
+    print(f"{to}: students: {len(made.points)}, known mistakes: {len(made.mistakes)}")
     if args.csv:
         for path in write_tables(report.as_data(made, links), to):
             print(path)
