@@ -8,7 +8,7 @@ What comes in:
 How it runs:
 - `sandbox`, `bubblewrap`, `provisioner`, `warm`, `warm_parent`: where a student's code runs
 - `kernel`, `replay`: one kernel; a submission's cells in it, and again after it ended
-- `execute`, `verdicts`: ask, judge, and write verdicts; `outputs`: what of a cell's outputs is kept
+- `questions`, `execute`, `verdicts`: ask, judge, write verdicts; `outputs`: what of outputs is kept
 
 What decides:
 - `source`, `references`, `catalogue`: the instructor's notebook, its functions and its hidden cases

@@ -16,13 +16,13 @@ from nbformat import NotebookNode
 from traitlets import Bool, Float, Integer, Unicode
 from traitlets.config import LoggingConfigurable
 
-from course_lib.checks.answer import ask, read_bundle
-from course_lib.checks.judge import UNREADABLE, Verdict
-from course_lib.checks.values import BadRecord, Json
+from course_lib.checks.judge import Verdict
+from course_lib.checks.values import Json
 from course_lib.errors import CourseError
 
-from .kernel import TOO_LONG, Gone, Kernel, Message
+from .kernel import Gone, Kernel
 from .provisioner import NAME as PROVISIONER
+from .questions import Questions
 from .replay import Replay
 from .source import Test, VisibleTests
 from .verdicts import failed, in_our_words, robbed, say_why_there_is_none, write
@@ -50,9 +50,7 @@ class JudgedExecute(LoggingConfigurable):
         Returns: the verdict for each test cell's id.
         """
         self.source, self.verdicts = source, dict[str, Verdict]()
-        self._stuck: dict[tuple[str, str], str] = {}
         self._unanswered: set[str] = set()
-        self._trouble = False
         self._replay = Replay(
             notebook.cells,
             source.tests,
@@ -61,6 +59,7 @@ class JudgedExecute(LoggingConfigurable):
             total=self.total,
             restarts=self.restarts,
         )
+        self._ask = Questions(self._replay, self.log)
         try:
             self._judge_all()
         finally:
@@ -81,18 +80,22 @@ class JudgedExecute(LoggingConfigurable):
         tests = self.source.tests.values()
         try:
             self._replay.run()
-            at_once = self._ask_together(
+            at_once = self._ask.together(
                 {each.cell: self.source.requests(each, hidden=False) for each in tests}
             )
             visible = {test.cell: at_once.get(test.cell) or self._visible(test) for test in tests}
-            at_once = self._ask_together(self._hidden_requests(visible)) if at_once else {}
+            at_once = self._ask.together(self._hidden_requests(visible)) if at_once else {}
             for test in tests:
                 self.verdicts[test.cell] = self._with_hidden(test, visible[test.cell], at_once.get(test.cell))
         except Gone as gone:  # no kernel survived the cells
             self.verdicts = {test.cell: self._no_answer(test, str(gone)) for test in tests}
-        several = len({function for function, _ in self._stuck}) > 1
-        self._trouble |= several or self._replay.lost_one or robbed(self._replay.cells, self.verdicts)
-        self._stuck = {}
+        self._trouble = (
+            self._ask.trouble
+            or self._replay.lost_one
+            or len(self._ask.stuck) > 1
+            or robbed(self._replay.cells, self.verdicts)
+        )
+        self._ask.forget()
         for function in dict.fromkeys(test.exercise.function for test in tests):
             self._try_again([test for test in tests if test.exercise.function == function])
 
@@ -100,7 +103,7 @@ class JudgedExecute(LoggingConfigurable):
         """The bundle for the visible inputs, or why there is none."""
         if self._waits_for(test):
             return "It needs an earlier function, which did not come to its end."
-        return self._answer(test, self.source.requests(test, hidden=False))
+        return self._ask.answer(test, self.source.requests(test, hidden=False))
 
     def _hidden_requests(self, visible: Mapping[str, Json | str]) -> dict[str, Json]:
         """What to ask of the functions that there are, by test."""
@@ -108,34 +111,14 @@ class JudgedExecute(LoggingConfigurable):
         requests = {test.cell: self.source.requests(test, hidden=True) for test in found}
         return {cell: request for cell, request in requests.items() if request["calls"]}
 
-    def _ask_together(self, requests: Mapping[str, Json]) -> dict[str, Json]:
-        """The bundles of several tests, asked at once; nothing where anything is not as it should be, and
-        then each is asked alone, in a new kernel."""
-        outputs: list[Json] = []
-
-        def hear(message: Message) -> None:
-            if message["msg_type"] == "display_data":
-                outputs.append(message["content"])
-
-        asked = [ask(each | {"place": self._replay.places.get(cell)}) for cell, each in requests.items()]
-        if not asked or not self._replay.ask_together(asked, hear):
-            return {}
-        try:
-            if len(outputs) != len(asked):
-                raise BadRecord(f"{len(outputs)} bundles instead of {len(asked)}")
-            return {cell: read_bundle([output]) for cell, output in zip(requests, outputs, strict=True)}
-        except BadRecord:
-            self._replay.give_up()
-            return {}
-
     def _with_hidden(self, test: Test, visible: Json | str, hidden: Json | str | None) -> Verdict:
         """The verdict on visible and hidden inputs together; the latter are asked if there is no bundle."""
         if isinstance(visible, str):
             return self._no_answer(test, visible)
         bundle = visible
         request = self.source.requests(test, hidden=True)
-        if visible["missing"] is None and request["calls"] and not self._is_stuck(test):
-            hidden = hidden or self._answer(test, request)
+        if visible["missing"] is None and request["calls"] and not self._ask.is_stuck(test):
+            hidden = hidden or self._ask.answer(test, request)
             if isinstance(hidden, str):
                 return self._no_answer(test, hidden)
             bundle = visible | {"calls": [*visible["calls"], *hidden["calls"]]}
@@ -164,7 +147,7 @@ class JudgedExecute(LoggingConfigurable):
             if self.verdicts[test.cell].failed is None:
                 continue
             asked = self.source.requests(test) | {"stand_ins": self.source.stand_ins(test)}
-            bundle = self._answer(test, asked)
+            bundle = self._ask.answer(test, asked)
             if isinstance(bundle, str):
                 verdict = failed(test, bundle)
             else:  # none of the kernel's words may be told any more
@@ -193,38 +176,10 @@ class JudgedExecute(LoggingConfigurable):
     def _waits_for(self, test: Test) -> bool:
         """Whether a function that this one may call ends kernels or takes too long, and a correct one can
         stand in for it."""
-        stuck = {function for function, _ in self._stuck}
-        return not stuck.isdisjoint(test.exercise.predecessors) and self.source.stand_ins(test) is not None
-
-    def _is_stuck(self, test: Test) -> str | None:
-        """Why a test need not be asked: one whose cases count for it was not to be answered."""
-        keys = [(test.exercise.function, each.name) for each in test.exercise.presupposed(test.behaviour)]
-        return next((self._stuck[key] for key in keys if key in self._stuck), None)
-
-    def _answer(self, test: Test, request: Json) -> Json | str:
-        """The kernel's bundle, or why there is none."""
-        stuck = self._is_stuck(test)
-        if stuck is not None:
-            return stuck
-        outputs: list[Json] = []
-
-        def hear(message: Message) -> None:
-            if message["msg_type"] == "display_data":
-                outputs.append(message["content"])
-
-        key = (test.exercise.function, test.behaviour.name)
-        try:
-            code = ask(request | {"place": self._replay.places.get(test.cell)})
-            if self._replay.ask(code, hear):
-                self._stuck[key] = TOO_LONG
-            return read_bundle(outputs)
-        except Gone as gone:
-            self._stuck[key] = str(gone)
-            return str(gone)
-        except BadRecord as error:
-            self.log.warning("%s: %s", test.cell, error)
-            self._trouble = True
-            return self._stuck.get(key, UNREADABLE)
+        return (
+            not self._ask.stuck.isdisjoint(test.exercise.predecessors)
+            and self.source.stand_ins(test) is not None
+        )
 
     def _judged(self, test: Test, bundle: Json, *, reveal: bool = True) -> Verdict:
         try:

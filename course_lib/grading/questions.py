@@ -1,0 +1,90 @@
+"""Questions to a submission's kernel, and which functions could not answer them.
+
+The kernel is asked for bundles: what a function gives for some inputs. What comes back is data, or a
+reason in words why there is none.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from course_lib.checks.answer import ask, read_bundle
+from course_lib.checks.judge import UNREADABLE
+from course_lib.checks.values import BadRecord, Json
+
+from .kernel import TOO_LONG, Gone, Message
+from .replay import Replay
+from .source import Test
+
+
+class Questions:
+    """Asks about tests. `trouble` says whether the kernel gave something else than an answer."""
+
+    def __init__(self, replay: Replay, log: logging.Logger) -> None:
+        self.replay, self.log = replay, log
+        self.trouble = False
+        self._stuck: dict[tuple[str, str], str] = {}
+
+    @property
+    def stuck(self) -> set[str]:
+        """The functions that ended kernels, or took too long."""
+        return {function for function, _ in self._stuck}
+
+    def forget(self) -> None:
+        """Let every function be asked again."""
+        self._stuck = {}
+
+    def is_stuck(self, test: Test) -> str | None:
+        """Why a test need not be asked: one whose cases count for it was not to be answered."""
+        keys = [(test.exercise.function, each.name) for each in test.exercise.presupposed(test.behaviour)]
+        return next((self._stuck[key] for key in keys if key in self._stuck), None)
+
+    def together(self, requests: Mapping[str, Json]) -> dict[str, Json]:
+        """The bundles of several tests, asked at once; nothing where anything is not as it should be, and
+        then each is asked alone, in a new kernel."""
+        heard = _Displays()
+        asked = [self._code(cell, request) for cell, request in requests.items()]
+        if not asked or not self.replay.ask_together(asked, heard.hear):
+            return {}
+        try:
+            if len(heard.contents) != len(asked):
+                raise BadRecord(f"{len(heard.contents)} bundles instead of {len(asked)}")
+            pairs = zip(requests, heard.contents, strict=True)
+            return {cell: read_bundle([content]) for cell, content in pairs}
+        except BadRecord:
+            self.replay.give_up()
+            return {}
+
+    def answer(self, test: Test, request: Json) -> Json | str:
+        """The kernel's bundle, or why there is none."""
+        stuck = self.is_stuck(test)
+        if stuck is not None:
+            return stuck
+        heard, key = _Displays(), (test.exercise.function, test.behaviour.name)
+        try:
+            if self.replay.ask(self._code(test.cell, request), heard.hear):
+                self._stuck[key] = TOO_LONG
+            return read_bundle(heard.contents)
+        except Gone as gone:
+            self._stuck[key] = str(gone)
+            return str(gone)
+        except BadRecord as error:
+            self.log.warning("%s: %s", test.cell, error)
+            self.trouble = True
+            return self._stuck.get(key, UNREADABLE)
+
+    def _code(self, cell: str, request: Json) -> str:
+        """The code that asks, with the names as they are at the test's place in the notebook."""
+        return ask(request | {"place": self.replay.places.get(cell)})
+
+
+class _Displays:
+    """What a kernel displays, as it arrives."""
+
+    def __init__(self) -> None:
+        self.contents: list[Json] = []
+
+    def hear(self, message: Message) -> None:
+        if message["msg_type"] == "display_data":
+            self.contents.append(message["content"])
