@@ -35,7 +35,7 @@ def _test(title: str, score: float, sentence: str = "") -> NotebookNode:
 def _notebook(*tests: NotebookNode, comment: str = "softmax: 2 of 6 points.\nOurs.") -> NotebookNode:
     answer = _marked(new_code_cell("softmax = 1 < 2"), "softmax", solution=True, comment=comment)
     words = _marked(new_markdown_cell("It *does*."), "why", grade=True, solution=True, score=1, points=2)
-    return new_notebook(cells=[answer, *tests, new_markdown_cell("## 1.2 Why it is so"), words])
+    return new_notebook(cells=[answer, *tests, new_markdown_cell("## 1.2 Why `it` is *so*"), words])
 
 
 def _page(notebook: NotebookNode, **course: object) -> str:

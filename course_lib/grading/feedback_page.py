@@ -66,7 +66,7 @@ def answer_of(cell: NotebookNode, tests: Sequence[NotebookNode], heading: str) -
     comment = marks.get("comment") or ""
     return {
         "id": name,
-        "title": name if cell.cell_type == "code" else heading,
+        "title": name if cell.cell_type == "code" else re.sub(r"[`*$]", "", heading),
         "points": sum(float(each.metadata.nbgrader.score or 0) for each in graded),
         "possible": sum(float(each.metadata.nbgrader.points) for each in graded),
         "tests": rows,
