@@ -123,13 +123,11 @@ CODE = [
     ),
     Broken(
         "two-bundles",
-        "an answer that sends a bundle of its own, too",
+        "a cell after which every answer sends two bundles; it is left out then",
         last(
             "import course_lib.checks.answer as a\nfrom IPython.display import display\nreal = a.answer\n"
             "def twice(sent):\n    real(sent)\n    real(sent)\na.answer = twice"
         ),
-        0,
-        "could not be read",
     ),
     Broken("no-modules", "a cell that empties sys.modules", last("import sys\nsys.modules.clear()")),
     Broken("no-builtins", "a cell that empties builtins", last("import builtins\nvars(builtins).clear()")),
