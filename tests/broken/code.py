@@ -129,6 +129,17 @@ CODE = [
             "def twice(sent):\n    real(sent)\n    real(sent)\na.answer = twice"
         ),
     ),
+    Broken(
+        "two-bundles-answer",
+        "an answer that sends a bundle of its own, too",
+        answer(
+            "import course_lib.checks.answer as a\nreal = a.answer\n"
+            "def twice(sent):\n    real(sent)\n    real(sent)\n"
+            "a.answer = twice\ndef softmax(scores):\n    return scores"
+        ),
+        14,
+        "could not be read",
+    ),
     Broken("no-modules", "a cell that empties sys.modules", last("import sys\nsys.modules.clear()")),
     Broken("no-builtins", "a cell that empties builtins", last("import builtins\nvars(builtins).clear()")),
     Broken("odd-output", "an output that no file can hold", last("print('half a letter: \\ud800')")),
