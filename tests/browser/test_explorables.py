@@ -44,6 +44,12 @@ def only(name: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("alone", [name], indirect=True)
 
 
+def quickly(*names: str) -> pytest.MarkDecorator:
+    """Every figure in a page of its own; `make test` takes these, `make slow` the others."""
+    marked = [pytest.param(each, marks=[pytest.mark.slow] * (each not in names)) for each in EXAMPLES]
+    return pytest.mark.parametrize("name", marked)
+
+
 @cache
 def html(name: str) -> str:
     return EXAMPLES[name][0]().html()
@@ -375,13 +381,7 @@ def test_every_control_keeps_its_keys_from_jupyterlab_and_shows_its_focus(figure
     assert set(seen) <= {"solid", "left"}
 
 
-# axe takes many seconds for a figure of some hundred cells.
-MANY_CELLS = ("heads", "query_row", "mask_editor", "recall_training")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=[pytest.mark.slow] * (each in MANY_CELLS)) for each in EXAMPLES]
-)
+@quickly("kernel_smoother", "two_layers")
 def test_axe_finds_nothing_in_a_narrow_dark_page(
     page: Page, name: str, violations: Callable[[Page, str], list[str]]
 ) -> None:
@@ -392,7 +392,7 @@ def test_axe_finds_nothing_in_a_narrow_dark_page(
     assert violations(page, "figure") == []
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@quickly("heads", "recall_training", "two_layers")
 def test_in_a_narrow_page_all_fits_and_on_paper_it_is_dark_on_white_without_controls(
     page: Page, name: str
 ) -> None:
@@ -426,7 +426,7 @@ def test_each_change_is_written_and_then_announced(figure: Locator, name: str) -
     )
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@quickly("query_row")
 def test_without_scripts_the_picture_its_words_and_a_hint_remain(chromium: Browser, name: str) -> None:
     without = chromium.new_context(java_script_enabled=False)
     still = without.new_page()
@@ -438,6 +438,7 @@ def test_without_scripts_the_picture_its_words_and_a_hint_remain(chromium: Brows
     without.close()
 
 
+@pytest.mark.slow
 def test_the_scripts_leave_no_global_names(page: Page) -> None:
     page.set_content("<title>empty</title>")
     before = page.evaluate("() => Object.getOwnPropertyNames(window)")
