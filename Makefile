@@ -10,7 +10,7 @@ CHAPTERS = $(wildcard notebooks/*.ipynb)
 NOTEBOOKS = $(CHAPTERS) $(wildcard solutions/*/*.ipynb) $(wildcard exercises/*/*.ipynb)
 export OMP_NUM_THREADS = 1
 
-.PHONY: help setup lab test slow lint format normalise chapters release catalogue speed site pdf checksite benchmark mutation cheats
+.PHONY: help setup lab test slow lint format normalise chapters release catalogue speed growth site pdf checksite benchmark mutation cheats
 .DEFAULT_GOAL = help
 
 help:  ## list the targets
@@ -73,6 +73,9 @@ catalogue: setup  ## put every mistake and every right answer of the catalogues 
 
 speed: setup  ## time marking a class beside stock nbgrader, and compare all marks (ARGS="05_multi_head --students 20")
 	@PYTHONPATH=tests $(RUN) speed $(ARGS)
+
+growth: setup  ## time marking and feedback of ever larger classes (ARGS="05_multi_head --sizes 10 100 1000")
+	@PYTHONPATH=tests $(RUN) speed.growth $(ARGS)
 
 cheats: setup  ## try every cheat on stock nbgrader and on this marking, and print what each gains
 	@PYTHONPATH=tests $(RUN) cheats

@@ -6,6 +6,7 @@ Usage: python -m speed ASSIGNMENT [--students N] [--pairs N] [--workers N]
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import pickle
 import resource
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -28,6 +30,7 @@ from test_pipeline import STOCK
 
 from .in_kernel import PREPARED
 
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 SECRET = "a secret of the benchmark"
 
 
@@ -78,15 +81,15 @@ def courses(place: Path, name: str, students: int) -> tuple[Course, Course]:
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "tests"), str(ROOT)])
     stock.write_source(_judged_in_kernel(ours.source()))
     stock.run("generate_assignment", name)
-    for number, notebook in enumerate(islice(_work(ours), students)):
+    for number, notebook in enumerate(islice(work(ours), students)):
         for course in (ours, stock):
             course.submit(f"student-{number:04d}", notebook)
     return stock, ours
 
 
-def _work(course: Course) -> Iterator[NotebookNode]:
-    """Right and wrong submissions in turn; mistakes only in functions on which no other builds, whose marks
-    need no correct predecessors."""
+def work(course: Course) -> Iterator[NotebookNode]:
+    """Right and wrong submissions in turn, without end; mistakes only in functions on which no other builds,
+    whose marks need no correct predecessors."""
     source = Source(ROOT / "solutions" / course.assignment / f"{course.assignment}.ipynb", SECRET)
     used = {name for exercise in source.assignment.exercises for name in exercise.predecessors}
     right = answers_of(course.source())
@@ -109,13 +112,33 @@ def _judged_in_kernel(notebook: NotebookNode) -> NotebookNode:
 
 
 def timed(course: Course, command: list[str]) -> tuple[float, float]:
-    """Seconds by the clock and of processor time that a command takes with all its processes."""
+    """Seconds by the clock and of processor time that a command takes with all its processes.
+
+    On Linux also those count that outlive the process that started them: they become children of this one.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    others = _children()
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(command, cwd=course.folder, capture_output=True, encoding="utf-8", errors="replace")
-    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    wall = time.perf_counter() - start
+    while orphans := _children() - others:
+        for process in orphans:
+            os.waitpid(process, 0)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}\n{done.stderr[-3000:]}")
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _children() -> set[int]:
+    """The processes whose parent this one is."""
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) == os.getpid():
+                found.add(int(entry.name))
+    return found
 
 
 if __name__ == "__main__":
