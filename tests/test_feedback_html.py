@@ -99,12 +99,15 @@ def test_what_a_student_wrote_is_text_and_never_markup() -> None:
         "[here](data:text/html,x)",
         "![here](http://localhost/x.png)",
         "![here](attachment:gone.png)",
+        "![here](attachment:empty.png)",
+        "![here](empty.png)",
         r"$\href{javascript:alert(1)}{here}$",
     ],
 )
 def test_nothing_leads_or_asks_anywhere_that_is_not_there(words: str) -> None:
     notebook = _notebook()
-    notebook.cells.append(new_markdown_cell(words))
+    attached = {"attachments": {"empty.png": {}}}  # of a kind that was not kept
+    notebook.cells.append(new_markdown_cell(words, **attached))
     page = _page(notebook)
     assert "here" in page
     assert re.findall(r'(?:href|src)="(?!#)[^"]*"', page) == []

@@ -64,7 +64,7 @@ class Words(IPythonRenderer):
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         """A picture that was pasted into its cell; the page fetches no other."""
-        if url.removeprefix("attachment:") in self.attachments:
+        if url.startswith("attachment:") and self.attachments.get(url.removeprefix("attachment:")):
             return str(super().image(text, url, title))
         return f"{self.escape_html(text)} (<code>{self.escape_html(url[:200])}</code>)"
 
