@@ -17,7 +17,7 @@ from course_lib.term import chapters, report, report_page
 from course_lib.term.alike import alike
 from course_lib.term.items import discrimination, item
 from course_lib.term.marks import Marks, Question
-from course_lib.term.named import Names
+from course_lib.term.named import names_of
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "01_soft_lookup"
@@ -59,7 +59,7 @@ def sample():
     }
     codes["axis1"] = codes["axis0"] | {"softmax": "def softmax(y):  # mine\n    return 5"}
     sections = chapters.sections(ROOT, NAME)
-    return report.made(marks, codes, Names(CATALOGUE.mistakes), sections)
+    return report.made(marks, codes, names_of(ROOT, NAME), sections)
 
 
 @pytest.fixture(scope="module")
@@ -190,12 +190,19 @@ def test_data_and_tables_say_the_same(made, links, tmp_path):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_every_known_mistake_is_recognised_in_the_sentence_that_asks_it(name):
-    mistakes = read(ROOT, name).mistakes
-    names = Names(mistakes)
-    for each in mistakes:
+    names = names_of(ROOT, name)
+    for each in read(ROOT, name).mistakes:
         for sentence in (f"It is wrong. {each.question}", f"{each.question.rstrip('.')}: 3."):
             (found,) = names.in_sentence(each.function, sentence)
             assert each.id in found.ids
+
+
+def test_words_of_the_judge_name_no_mistake_beside_a_question_that_does():
+    names = names_of(ROOT, "05_multi_head")
+    known = {each.id: each for each in read(ROOT, "05_multi_head").mistakes}
+    general, special = known["adds-in-floats"].question, known["adds-order"].question
+    for sentence, ids in {f"{general}. {special}": "adds-order", f"{general}.": "adds-in-floats"}.items():
+        assert [each.ids for each in names.in_sentence("multiply_adds", sentence)] == [(ids,)]
 
 
 def test_an_assignment_that_is_none_is_one_line(capsys, monkeypatch):

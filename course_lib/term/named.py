@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from course_lib.grading.catalogue import Mistake
+from course_lib.checks.assignments import load
+from course_lib.checks.store import visible
+from course_lib.grading.catalogue import Mistake, read
 
 TITLES = re.compile(r"^“[^”]+”(?:, “[^”]+”)*: ")  # the behaviours that a sentence is about
 UNWRITTEN = "is not written yet."
@@ -29,9 +32,14 @@ class Named:
 
 
 class Names:
-    """The questions of an assignment's catalogue."""
+    """The questions of an assignment's catalogue.
 
-    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+    Parameters: mistakes; recognised, by function and question those that the checks ask where an output is
+    exactly a mistake's. Others are told in the judge's own words, which may stand beside such a question.
+    """
+
+    def __init__(self, mistakes: Sequence[Mistake], recognised: Collection[tuple[str, str]]) -> None:
+        self._recognised = frozenset(recognised)
         groups: dict[tuple[str, str], list[Mistake]] = defaultdict(list)
         for mistake in mistakes:
             groups[mistake.function, mistake.question].append(mistake)
@@ -43,8 +51,20 @@ class Names:
 
     def in_sentence(self, function: str, sentence: str) -> list[Named]:
         """The mistakes that a sentence asks about, two where they come together."""
-        asked = [each for each in self._known[function] if _core(each) in sentence]
+        found = [each for each in self._known[function] if _core(each) in sentence]
+        asked = [each for each in found if (function, each.question) in self._recognised] or found
         return [each for each in asked if not any(_core(each) in _core(o) for o in asked if o is not each)]
+
+
+def names_of(root: Path, assignment: str) -> Names:
+    """The questions of an assignment, with those that its checks have stored."""
+    recognised = {
+        (exercise.function, mistake["question"])
+        for exercise in load(assignment).exercises
+        for behaviour in exercise.behaviours
+        for mistake in visible(assignment, exercise.function, behaviour.name).mistakes
+    }
+    return Names(read(root, assignment).mistakes, recognised)
 
 
 def sentences(comment: str) -> list[str]:

@@ -12,13 +12,12 @@ from typing import Any
 
 from course_lib.checks.assignments import load
 from course_lib.errors import CourseError
-from course_lib.grading.catalogue import read
 
 from . import alike, chapters
 from .chapters import Section
 from .items import Item, item
 from .marks import Marks, read_marks
-from .named import UNWRITTEN, Named, Names, sentences, without_numbers
+from .named import UNWRITTEN, Named, Names, names_of, sentences, without_numbers
 from .taught import TAUGHT
 
 WHEN = {  # how long before the due date work came, at least
@@ -98,7 +97,7 @@ def report(root: Path, assignment: str) -> Report:
     exercises = load(assignment).exercises
     functions = [exercise.function for exercise in exercises]
     codes = {each.student: alike.answers(root, assignment, each.student, functions) for each in marks}
-    return made(marks, codes, Names(read(root, assignment).mistakes), chapters.sections(root, assignment))
+    return made(marks, codes, names_of(root, assignment), chapters.sections(root, assignment))
 
 
 def made(
