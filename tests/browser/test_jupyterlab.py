@@ -105,7 +105,8 @@ def test_a_chapter_is_readable_untrusted_and_its_figures_move_by_keys_and_mouse_
     move_by_keyboard(page, page.locator(LIVE).first)
 
 
-@only_the_first_in_make_test
+@pytest.mark.slow  # make test asks axe about movable figures in a bare page: test_explorables.py
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_axe_finds_nothing_in_a_trusted_chapter_in_light_and_dark(
     page: Page, lab: Lab, chapter: str, violations: Callable[..., list[str]]
 ) -> None:
