@@ -89,6 +89,25 @@ def test_links_lead_to_the_site_where_it_is_built(tmp_path):
     assert links.to(section).startswith("../build/site/01_soft_lookup.html#What-does-a-dictionary-do")
 
 
+def test_a_page_on_another_drive_has_whole_addresses(tmp_path, monkeypatch):
+    def of_another_drive(*_):
+        raise ValueError("path is on mount 'C:', start on mount 'D:'")
+
+    (section, *_) = chapters.sections(ROOT, NAME).values()
+    with monkeypatch.context() as patch:
+        patch.setattr(chapters.os.path, "relpath", of_another_drive)
+        address = chapters.Links(tmp_path, tmp_path / "map.html").to(section)
+    assert address == f"{(tmp_path / 'notebooks' / NAME).as_uri()}.ipynb#{section.anchor}"
+
+
+def test_the_command_writes_the_page_where_it_is_told(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    to = tmp_path / "new" / "x.html"
+    assert main(["map", f"--to={to}", "--site=https://course.example"]) == 0
+    assert capsys.readouterr().out.startswith(f"{to}: {len(MODULES)} chapters, ")
+    assert 'href="https://course.example/01_soft_lookup.html#' in to.read_text(encoding="utf-8")
+
+
 def test_the_command_prints_data_for_every_chapter(capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     assert main(["map", "--json"]) == 0

@@ -12,12 +12,14 @@ import pytest
 from course_lib.checks.assignments import MODULES, load
 from course_lib.command import main
 from course_lib.command.report import write_tables
+from course_lib.grading import gradebook
 from course_lib.grading.catalogue import read
 from course_lib.term import chapters, report, report_page
-from course_lib.term.alike import alike
+from course_lib.term.alike import alike, plain_code
 from course_lib.term.items import discrimination, item
-from course_lib.term.marks import Marks, Question
+from course_lib.term.marks import Marks, Question, read_marks
 from course_lib.term.named import names_of
+from marking import Course
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "01_soft_lookup"
@@ -121,10 +123,56 @@ def test_an_answer_that_waits_for_a_person_does_not_count():
     by_hand = Question("words", "words", 2.0, 4.0, True, False)
     marks = [
         replace(student("a"), questions=(by_hand,)),
-        replace(student("b"), questions=(replace(by_hand, points=0.0, waits=True),)),
+        replace(student("b"), questions=(replace(by_hand, points=0.0, waits=True, scored=False),)),
     ]
     found = item(marks, "words", "in words")
     assert (found.difficulty, found.students, found.waits, found.by_hand) == (0.5, 1, 1, True)
+
+
+def test_answers_in_words_that_are_half_marked_do_not_change_how_questions_discriminate():
+    def marks(id, got, words, scored=True):
+        rest = (Question("f", "f", got, 4.0, False, False), Question("g", "g", got, 4.0, False, False))
+        by_hand = Question("words", "words", words, 9.0, True, not scored, scored)
+        return replace(student(id), questions=(*rest, by_hand))
+
+    strong_wait = [marks(f"s{n}", 4.0, 0.0, scored=False) for n in range(3)]
+    weak_marked = [marks(f"w{n}", 0.0, 9.0) for n in range(3)]
+    assert item([*strong_wait, *weak_marked], "f", "").discrimination == pytest.approx(1)
+    all_marked = [marks(f"s{n}", 4.0, 0.0) for n in range(3)]
+    assert item([*all_marked, *weak_marked], "f", "").discrimination == pytest.approx(-1)
+
+
+def test_who_waits_for_a_person_counts_and_is_named_and_who_was_not_marked_is_named(links):
+    again = student("again")
+    looked_at = replace(again.questions[0], points=1.0, waits=True)
+    none = replace(student("none"), questions=(replace(again.questions[0], points=0.0, scored=False),))
+    marks = [replace(again, points=19.0, questions=(looked_at, *again.questions[1:])), student("b"), none]
+    found = report.made(marks, {}, names_of(ROOT, NAME), chapters.sections(ROOT, NAME))
+    assert dict(found.points) == {"again": 19.0, "b": 20.0}
+    assert (found.waiting, found.unmarked) == (("again",), ("none",))
+    page = report_page.as_page(found, links)
+    assert "1 wait for answers to be marked by hand: again." in page
+    assert "1 left out, as their marking did not end: none." in page
+    assert "have no points yet" not in page
+    data = report.as_data(found, links)
+    assert (data["summary"]["students"], data["waiting"], data["unmarked"]) == (2, ("again",), ("none",))
+
+
+def test_points_that_a_person_gave_a_test_cell_count_after_another_marking(tmp_path):
+    course = Course.make(tmp_path / "course", NAME)
+    with gradebook.AssignmentGradebook(course.db_url, "", NAME) as book:
+        names = [cell.name for cell in book.cells]
+        marks = gradebook.Marks(dict.fromkeys(names, 1.0), dict.fromkeys(names))
+        book.save("ann", marks)
+        with gradebook.Gradebook(course.db_url) as nbgraders:
+            grade = nbgraders.find_grade("softmax-ordinary", NAME, NAME, "ann")
+            grade.manual_score = 0.5
+            nbgraders.db.commit()
+        points, _ = book.save("ann", marks)
+    (ann,) = read_marks(course.folder, [NAME])
+    assert (ann.points, ann.marked, ann.waits) == (points, True, True)
+    (asked,) = [each for each in ann.questions if each.waits]
+    assert (asked.cell, asked.points, asked.scored) == ("softmax-ordinary", 0.5, True)
 
 
 def test_times_are_counted_from_the_due_date(made):
@@ -145,6 +193,29 @@ def test_other_code_and_a_single_short_answer_are_not_alike():
     two = one | {"g": "def g(x):\n    return x + 1"}
     other = one | {"g": "def g(x):\n    return x - 1"}
     assert alike({"a": two, "b": other, "c": one, "d": one}, {}) == ()
+
+
+@pytest.mark.parametrize(
+    "code", ["softmax = lambda x: x", "softmax = np.exp", "from mine import softmax", "a: object = max"]
+)
+def test_an_answer_that_is_no_def_is_written_too(code):
+    assert plain_code(code)
+    assert (
+        plain_code("g = lambda y: y + 1") == plain_code("f = lambda x: x+1") != plain_code("f = lambda x: x")
+    )
+
+
+@pytest.mark.parametrize("code", ["", "# mine", '"later"', "...", "pass", "import numpy as np"])
+def test_a_cell_without_an_answer_is_not_written(code):
+    assert plain_code(code) == ""
+
+
+@pytest.mark.parametrize(
+    "code", ["def f(x):\n    return " + "x + " * 1200 + "1", "f = " + "(" * 300, "f = '\0'"]
+)
+def test_code_that_is_nested_too_deeply_or_no_python_is_compared_as_text(code):
+    both = {"f": code, "g": "g = max"}
+    assert [each.students for each in alike({"a": both, "b": both}, {"a": ()})] == [("a", "b")]
 
 
 @pytest.fixture(scope="module")
@@ -203,6 +274,12 @@ def test_words_of_the_judge_name_no_mistake_beside_a_question_that_does():
     general, special = known["adds-in-floats"].question, known["adds-order"].question
     for sentence, ids in {f"{general}. {special}": "adds-order", f"{general}.": "adds-in-floats"}.items():
         assert [each.ids for each in names.in_sentence("multiply_adds", sentence)] == [(ids,)]
+
+
+def test_data_and_tables_together_are_refused_in_one_line(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert main(["report", NAME, "--json", "--csv"]) == 2
+    assert re.fullmatch(r"course: --csv: .*--json.*\n", capsys.readouterr().err)
 
 
 def test_an_assignment_that_is_none_is_one_line(capsys, monkeypatch):

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from . import page
+
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Declare the arguments."""
@@ -17,49 +19,42 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         "and what to teach again.",
     )
     parser.add_argument("assignment", metavar="ASSIGNMENT", help="a marked one, such as 01_soft_lookup")
-    parser.add_argument("--to", metavar="FILE", help="the page; default: exports/report_ASSIGNMENT.html")
-    parser.add_argument("--json", action="store_true", help="print the same as data, and write no page")
+    page.add_arguments(parser, "report_ASSIGNMENT")
     parser.add_argument(
         "--csv", action="store_true", help="beside the page, tables of its questions and of its mistakes"
-    )
-    parser.add_argument(
-        "--site", default="", metavar="ADDRESS", help="where the chapters stand as pages; default: build/site"
     )
     return parser
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the page, or print the data."""
-    import json
-
     from course_lib.checks.assignments import MODULES
     from course_lib.errors import CourseError
     from course_lib.project import project_root
     from course_lib.term import report, report_page
-    from course_lib.term.chapters import Links
 
     if args.assignment not in MODULES:
         raise CourseError(f"{args.assignment}: expected one of the assignments {', '.join(MODULES)}")
+    if args.json and args.csv:
+        raise CourseError("--csv: makes tables beside the page, and --json makes no page; give one of them")
     root = project_root()
-    to = Path(args.to) if args.to else root / "exports" / f"report_{args.assignment}.html"
-    made, links = report.report(root, args.assignment), Links(root, to, args.site)
+    to, links = page.links(args, root, f"report_{args.assignment}")
+    made = report.report(root, args.assignment)
     if args.json:
-        print(json.dumps(report.as_data(made, links), indent=1, ensure_ascii=False))
-        return 0
-    to.parent.mkdir(parents=True, exist_ok=True)
-    to.write_text(report_page.as_page(made, links), encoding="utf-8", newline="\n")
-    print(f"{to}: students: {len(made.points)}, known mistakes: {len(made.mistakes)}")
+        return page.show(report.as_data(made, links))
+    said = f"students: {len(made.points)}, known mistakes: {len(made.mistakes)}"
+    status = page.write(to, report_page.as_page(made, links), "\n".join([said, *report.notes(made)]))
     if args.csv:
         for path in write_tables(report.as_data(made, links), to):
             print(path)
-    return 0
+    return status
 
 
-def write_tables(data: dict[str, Any], page: Path) -> list[Path]:
-    """The questions and the mistakes of a report as CSV. Returns: the files."""
+def write_tables(data: dict[str, Any], beside: Path) -> list[Path]:
+    """The questions and the mistakes of a report as CSV, beside its page. Returns: the files."""
     from course_lib.term.tables import write_csv
 
-    paths = [page.with_name(f"{page.stem}_{name}.csv") for name in ("questions", "mistakes")]
+    paths = [beside.with_name(f"{beside.stem}_{name}.csv") for name in ("questions", "mistakes")]
     write_csv(data["questions"], paths[0])
     mistakes = [
         each | {"ids": " ".join(each["ids"])} | {f"section_{k}": v for k, v in each["section"].items()}

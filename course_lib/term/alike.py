@@ -56,7 +56,9 @@ def answers(root: Path, assignment: str, student: str, functions: Collection[str
 
 
 def plain_code(code: str) -> str:
-    """What code does, without what it looks like; nothing where no function is written yet.
+    """What code does, without what it looks like; nothing where no answer is written yet.
+
+    What cannot be read, or is nested too deeply, is compared as text.
 
     >>> one = "def f(x):  # mine\\n    total = x + 1\\n    return total"
     >>> two = 'def f(value):\\n    "Add one."\\n    y = value+1\\n    return y'
@@ -67,16 +69,26 @@ def plain_code(code: str) -> str:
     """
     try:
         with warnings.catch_warnings(action="ignore"):  # a student's "\\d" is no concern here
-            tree = ast.parse(code)
+            return _plain(ast.parse(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return " ".join(code.split())
+
+
+def _plain(tree: ast.Module) -> str:
     bodies = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
     for node in bodies:
         if ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
-    if not bodies or any(_is_stub(node) for node in bodies):
+    if all(_says_nothing(node) for node in tree.body) or any(_is_stub(node) for node in bodies):
         return ""
     return ast.dump(_Renamed(tree).visit(tree))
+
+
+def _says_nothing(node: ast.stmt) -> bool:
+    """A text, dots or pass, or a module that the answer would use."""
+    return isinstance(node, (ast.Pass, ast.Import)) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    )
 
 
 def _is_stub(node: ast.FunctionDef | ast.ClassDef) -> bool:

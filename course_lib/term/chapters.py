@@ -51,7 +51,11 @@ class Links:
             return f"{self.site}/{section.chapter}.html#{section.anchor}"
         built = self.root / SITE / f"{section.chapter}.html"
         path = built if built.is_file() else self.root / "notebooks" / f"{section.chapter}.ipynb"
-        return f"{Path(os.path.relpath(path, self.folder)).as_posix()}#{section.anchor}"
+        try:
+            address = Path(os.path.relpath(path, self.folder)).as_posix()
+        except ValueError:  # the page is for another drive of Windows
+            address = path.resolve().as_uri()
+        return f"{address}#{section.anchor}"
 
 
 def sections(root: Path, chapter: str) -> dict[str, Section]:

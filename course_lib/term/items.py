@@ -7,10 +7,10 @@ Difficulty and discrimination as in L. Crocker and J. Algina, Introduction to Cl
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from .marks import Marks, Question
+from .marks import Marks
 
 FEW, TOO_FEW = 10, 5  # students, below which the numbers say little, and below which none is given
 
@@ -20,8 +20,9 @@ class Item:
     """One question of a class.
 
     difficulty: the share of its points that the class reached, 0 to 1; so a high one means easy.
-    discrimination: the correlation between its points and all others, -1 to 1; None where too few were marked
-    or all have the same. full, none: students with all points and with none; waits: not marked yet.
+    discrimination: the correlation between its points and those of all other questions that are marked for
+    everybody, -1 to 1; None where too few were marked or all have the same. full, none: students with all
+    points and with none; waits: not marked yet.
     """
 
     question: str
@@ -38,10 +39,11 @@ class Item:
 
 
 def item(marks: Sequence[Marks], cell: str, title: str) -> Item:
-    """One question over the class; students whose answer waits for a person are left out."""
+    """One question over the class; students whose answer has no points yet are left out."""
     asked = [(each, question) for each in marks for question in each.questions if question.cell == cell]
     first = asked[0][1]
-    marked = [(each, question) for each, question in asked if not question.waits]
+    marked = [(each, question) for each, question in asked if question.scored]
+    left_out = {cell, *(each.cell for mine in marks for each in mine.questions if not each.scored)}
     points = [question.points for _, question in marked]
     most = first.max_points
     return Item(
@@ -51,7 +53,7 @@ def item(marks: Sequence[Marks], cell: str, title: str) -> Item:
         max_points=most,
         students=len(marked),
         difficulty=statistics.fmean(points) / most if points and most else None,
-        discrimination=discrimination(points, [_others(each, question) for each, question in marked]),
+        discrimination=discrimination(points, [_others(each, left_out) for each, _ in marked]),
         full=sum(each >= most for each in points),
         none=sum(each == 0 for each in points),
         waits=len(asked) - len(marked),
@@ -72,5 +74,6 @@ def discrimination(points: Sequence[float], others: Sequence[float]) -> float | 
     return statistics.correlation(points, others)
 
 
-def _others(marks: Marks, question: Question) -> float:
-    return sum(each.points for each in marks.questions if each.cell != question.cell)
+def _others(marks: Marks, left_out: Collection[str]) -> float:
+    """A student's points in all other questions: the same ones for the whole class."""
+    return sum(each.points for each in marks.questions if each.cell not in left_out)

@@ -13,7 +13,11 @@ from course_lib.errors import CourseError
 
 @dataclass(frozen=True)
 class Question:
-    """One test cell, or one answer that a person marks (by_hand): what it gave. waits: for that person."""
+    """One test cell, or one answer that a person marks (by_hand): what it gave.
+
+    waits: for a person, to give points or, after another marking, to look again at those given. scored: there
+    are points, of the marking or of a person.
+    """
 
     function: str
     cell: str
@@ -21,6 +25,7 @@ class Question:
     max_points: float
     by_hand: bool
     waits: bool
+    scored: bool = True
 
 
 @dataclass(frozen=True)
@@ -45,11 +50,11 @@ class Marks:
     @property
     def marked(self) -> bool:
         """Whether the automatic marking came to its end."""
-        return not any(question.waits for question in self.questions if not question.by_hand)
+        return all(question.scored for question in self.questions if not question.by_hand)
 
     @property
     def waits(self) -> bool:
-        """Whether a person has yet to mark something."""
+        """Whether a person has yet to mark something, or to look at it again."""
         return any(question.waits for question in self.questions)
 
 
@@ -107,6 +112,7 @@ def _question(grade: Any) -> Question:
         max_points=grade.max_score,
         by_hand=grade.cell_type != "code",
         waits=bool(grade.needs_manual_grade),
+        scored=grade.auto_score is not None or grade.manual_score is not None,
     )
 
 

@@ -56,7 +56,8 @@ class Report:
 
     unnamed: by function and sentence, numbers left out, how many were told it where no known mistake was
     recognised. unwritten: by function, how many did not write it. handed_in: how many came when; empty where
-    the due date or the times are not known.
+    the due date or the times are not known. waiting: students who wait for a person in some answer; all that
+    has points counts nevertheless. unmarked: those whose marking came to no end, who do not count.
     """
 
     assignment: str
@@ -70,6 +71,8 @@ class Report:
     handed_in: Mapping[str, int]
     alike: tuple[alike.Alike, ...]
     teach: tuple[Teach, ...]
+    waiting: tuple[str, ...]
+    unmarked: tuple[str, ...]
 
     @property
     def summary(self) -> dict[str, float]:
@@ -91,8 +94,8 @@ class Report:
 
 def report(root: Path, assignment: str) -> Report:
     """The report on an assignment. Raises: CourseError where nobody has been marked."""
-    marks = [each for each in read_marks(root, [assignment]) if each.marked]
-    if not marks:
+    marks = read_marks(root, [assignment])
+    if not any(each.marked for each in marks):
         raise CourseError(f"nobody has been marked yet; mark first: course mark {assignment}")
     exercises = load(assignment).exercises
     functions = [exercise.function for exercise in exercises]
@@ -106,11 +109,13 @@ def made(
     names: Names,
     sections: Mapping[str, Section],
 ) -> Report:
-    """The report on marks of one assignment.
+    """The report on marks of one assignment, of which some came to their end.
 
     Parameters: codes, by student the text of each function's cell; names, the known mistakes; sections, those
     of the chapter by their cells' ids.
     """
+    unmarked = tuple(sorted(each.student for each in marks if not each.marked))
+    marks = [each for each in marks if each.marked]
     assignment = load(marks[0].assignment)
     taught = TAUGHT[assignment.name]
     lost = {each.student: _lost(each) for each in marks}
@@ -138,12 +143,14 @@ def made(
         handed_in=_handed_in(marks),
         alike=alike.alike(codes, lost),
         teach=_teach(mistakes, lost, sections, assignment.name),
+        waiting=tuple(sorted(each.student for each in marks if each.waits)),
+        unmarked=unmarked,
     )
 
 
 def _lost(marks: Marks) -> set[str]:
     """The functions in which points are missing."""
-    return {each.function for each in marks.questions if each.points < each.max_points and not each.waits}
+    return {each.function for each in marks.questions if each.points < each.max_points and each.scored}
 
 
 def _told(
@@ -203,6 +210,19 @@ def _handed_in(marks: Sequence[Marks]) -> dict[str, int]:
     return {name: labels.count(name) for name in WHEN}
 
 
+def notes(report: Report) -> list[str]:
+    """Who waits for a person, and whose marking came to no end, in a line each."""
+    lines = []
+    if report.waiting:
+        names = ", ".join(report.waiting)
+        lines.append(f"{len(report.waiting)} wait for answers to be marked by hand: {names}")
+    if report.unmarked:
+        lines.append(
+            f"{len(report.unmarked)} left out, as their marking did not end: {', '.join(report.unmarked)}"
+        )
+    return lines
+
+
 def as_data(report: Report, links: chapters.Links) -> dict[str, Any]:
     """The report as plain data, for JSON: everything but what each single student got."""
 
@@ -227,6 +247,8 @@ def as_data(report: Report, links: chapters.Links) -> dict[str, Any]:
         "not_written": dict(report.unwritten),
         "handed_in": dict(report.handed_in),
         "alike": [asdict(each) for each in report.alike],
+        "waiting": report.waiting,
+        "unmarked": report.unmarked,
         "teach_again": [
             {
                 "section": section(each.section),

@@ -8,7 +8,7 @@ from . import report_figures
 from .chapters import Links
 from .items import FEW, TOO_FEW
 from .pages import Markup, bullets, code, link, page, paragraph, prose, table
-from .report import Report, Teach
+from .report import Report, Teach, notes
 from .tables import number
 
 TAUGHT_AGAIN = 5  # sections, the most urgent
@@ -45,7 +45,9 @@ def _caution(students: int) -> str:
 
 def _summary(report: Report) -> str:
     waits = sum(each.waits for each in report.items)
-    more = paragraph(f"{waits} answers wait for a person and do not count yet.", "note") if waits else ""
+    lines = [f"{line}." for line in notes(report)]
+    lines += [f"{waits} answers have no points yet and do not count."] if waits else []
+    more = "".join(paragraph(line, "note") for line in lines)
     head, row = list(report.summary), [number(value) for value in report.summary.values()]
     said = paragraph(f"Points of {number(report.max_points)}:")
     return said + table("The class in numbers", head, [row], numbers=head) + more
@@ -167,9 +169,9 @@ def _definitions() -> Iterator[str]:
             "Difficulty: the share of a question's points that the class reached, from 0 to 1. So a high "
             "number means an easy question.",
             "Discrimination: the correlation of a question's points with the points of all other questions "
-            "(corrected item-total correlation), from -1 to 1. Strong students should do better everywhere: "
-            f"below {WEAK}, look at the question. There is none (–) where fewer than {TOO_FEW} were "
-            "marked, or all got the same.",
+            "that are marked for everybody (corrected item-total correlation), from -1 to 1. Strong students "
+            f"should do better everywhere: below {WEAK}, look at the question. There is none (–) where fewer "
+            f"than {TOO_FEW} were marked, or all got the same.",
             "Both as in L. Crocker and J. Algina, Introduction to Classical and Modern Test Theory (1986), "
             "chapter 14.",
             "A mistake is counted once for a student. It is recognised where an answer gives exactly what "
