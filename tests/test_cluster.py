@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from course_lib.grading.class_marking import mark_class
 from marking import Course, answered, answers_of
 
 NAME = "01_soft_lookup"
+SECONDS = 60  # after which a cluster that has not begun never will
 WRONG = "def softmax(scores):\n    return np.exp(scores) / np.exp(scores).sum(axis=0, keepdims=True)"
 
 
@@ -34,19 +36,36 @@ def _start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """The address of a scheduler, and the two workers that it has."""
+    """The address of a scheduler, and the two workers that have registered there."""
+    from distributed import Client
+
     told = tmp_path / "scheduler.json"
     place = ["--host=127.0.0.1", "--port=0", "--no-dashboard", f"--scheduler-file={told}"]
-    scheduler = _start(tmp_path, "dask_scheduler", *place)
-    while not told.exists():
-        assert scheduler.poll() is None
-        time.sleep(0.05)
     one = ["--nworkers=1", "--nthreads=1", "--no-dashboard", "--no-nanny", f"--local-directory={tmp_path}"]
-    processes = [_start(tmp_path, "dask_worker", f"--scheduler-file={told}", *one) for _ in range(2)]
-    yield json.loads(told.read_text(encoding="utf-8"))["address"], processes
-    for process in (*processes, scheduler):
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        started.append(_start(tmp_path, "dask_scheduler", *place))
+        address = _address(told, started[0])
+        for _ in range(2):
+            started.append(_start(tmp_path, "dask_worker", f"--scheduler-file={told}", *one))
+        with Client(address, timeout=SECONDS) as client:
+            client.wait_for_workers(2, timeout=SECONDS)
+        yield address, started[1:]
+    finally:
+        for process in reversed(started):
+            with suppress(ProcessLookupError, PermissionError):  # the test has killed it
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _address(told: Path, scheduler: subprocess.Popen[bytes]) -> str:
+    """Where the scheduler listens, once it has written that into its file."""
+    last = time.monotonic() + SECONDS
+    while not (told.exists() and told.stat().st_size):
+        assert scheduler.poll() is None, "the scheduler has ended"
+        assert time.monotonic() < last, f"the scheduler has written no file in {SECONDS} s"
+        time.sleep(0.05)
+    return str(json.loads(told.read_text(encoding="utf-8"))["address"])
 
 
 def _course(folder: Path) -> Course:
