@@ -1,4 +1,4 @@
-"""A course in a temporary folder, marked by nbgrader's own commands; and submissions to put into it."""
+"""A course in a temporary folder, marked as `course mark` does or by nbgrader; and submissions for it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""The catalogues of mistakes and of unusual right answers through nbgrader itself, a submission for each.
+"""The catalogues of mistakes and of unusual right answers, marked as a class with a submission for each.
 
 `make test` takes one mistake and one right answer for every function, `make catalogue` all of them; all are
-judged without nbgrader in test_mistakes.py. Every submission holds the solution with one function exchanged:
-its points show that a mistake costs what it should and nothing of another function's, and its feedback page
-asks the mistake's own question.
+judged without a gradebook in test_mistakes.py. Marks and feedback are those of `course mark` and `course
+feedback`, which test_class_marking.py finds equal to nbgrader's own. Every submission holds the solution with
+one function exchanged: its points show that a mistake costs what it should and nothing of another function's,
+and its feedback page asks the mistake's own question.
 """
 
 from __future__ import annotations
