@@ -16,7 +16,8 @@ What decides:
 
 What goes out:
 - `plugins`: what nbgrader_config.py names: sanitise, judge, comment
-- `feedback_page`, `feedback_html`: what a student gets back; `repairs`: many of a kind in one line
+- `feedback_page`, `feedback_html`, `feedback_formula`: what a student gets back
+- `repairs`: many of a kind in one line
 - `mark`: one notebook without a gradebook
 - `class_marking`, `class_record`, `class_feedback`: a class; `workers`, `task`, `store`: its results
 - `writer`, `marked`, `gradebook`: what nbgrader keeps of a submission

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
+from collections.abc import Iterator
 from functools import cache
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
-from jinja2 import pass_context
-from jinja2.runtime import Context
-from latex2mathml.converter import convert
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 from traitlets.config import Config
 
+from .feedback_formula import formula
+from .outputs import is_picture
+
 HERE = Path(__file__).parent
-MAX_FORMULA = 2000  # characters
+OURS = re.compile(r"&lt;(/?(?:details|summary|br|sub|sup))\s*/?&gt;")  # tags without attributes
 
 
 class FeedbackPage(HTMLExporter):
@@ -30,15 +35,22 @@ class FeedbackPage(HTMLExporter):
         self, nb: NotebookNode, resources: Any = None, **kwargs: Any
     ) -> tuple[str, dict[str, Any]]:
         """The page."""
-        resources = {**(resources or {}), "style": _text("feedback_page.css")}
+        style = _text("feedback_page.css")
+        resources = {**(resources or {}), "style": style, "allowed": _allowed(style)}
         return super().from_notebook_node(nb, resources, **kwargs)
 
-    @pass_context
-    def markdown2html(self, context: Context, source: str) -> str:
-        """Markdown as a fragment of the page."""
-        attachments = context.get("cell", {}).get("attachments", {})
-        renderer = Words(escape=False, exclude_anchor_links=True, attachments=attachments)
-        return str(MarkdownWithMath(renderer=renderer).render(source))
+    def default_filters(self) -> Iterator[tuple[str, Any]]:
+        """Those of notebooks, and ours."""
+        yield from super().default_filters()
+        yield "picture", picture
+        yield "words", words
+
+
+def words(source: str, attachments: Any = None) -> str:
+    """Markdown as a fragment of the page, with the pictures that were pasted into it."""
+    attachments = attachments if isinstance(attachments, dict) else {}
+    renderer = Words(escape=False, exclude_anchor_links=True, attachments=attachments)
+    return str(MarkdownWithMath(renderer=renderer).render(source))
 
 
 class Words(IPythonRenderer):
@@ -64,26 +76,55 @@ class Words(IPythonRenderer):
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         """A picture that was pasted into its cell; the page fetches no other."""
-        if url.startswith("attachment:") and self.attachments.get(url.removeprefix("attachment:")):
-            return str(super().image(text, url, title))
-        return f"{self.escape_html(text)} (<code>{self.escape_html(url[:200])}</code>)"
+        said = escape(unescape(re.sub(r"<[^>]*>", "", text)))
+        name = url.removeprefix("attachment:") if url.startswith("attachment:") else ""
+        shown = picture(self.attachments.get(name) or self.attachments.get(unquote(name)))
+        return f'<img src="{shown}" alt="{said}">' if shown else f"{said} (<code>{escape(url[:200])}</code>)"
+
+    def inline_html(self, html: str) -> str:
+        """HTML in a sentence."""
+        return _tags_of_ours(html)
+
+    def block_html(self, html: str) -> str:
+        """HTML on lines of its own."""
+        return _tags_of_ours(html)
+
+    def block_mermaidjs(self, code: str) -> str:
+        """The text of a diagram that a script would draw; the page has none."""
+        return f"<pre>{self.escape_html(code)}</pre>"
+
+    def table_cell(self, text: str, align: str | None = None, head: bool = False) -> str:
+        """A cell of a table, without the style that the library gives it."""
+        tag = "th" if head else "td"
+        return f"<{tag}>{text}</{tag}>"
 
 
-def formula(tex: str, display: str) -> str:
-    """A formula as MathML; as it was typed where that cannot be.
+def picture(data: Any) -> str:
+    """The address of a picture that lies in the page itself; empty where there is none that a page may show.
 
-    >>> formula("x^2", "inline")[:60]
-    '<math xmlns="http://www.w3.org/1998/Math/MathML" display="in'
-    >>> formula(r"\\href{javascript:alert(1)}{x}", "inline")
-    '<code>\\\\href{javascript:alert(1)}{x}</code>'
+    Parameters: data, by kind, of an output or of what was pasted into a cell.
+
+    >>> picture({"image/png": "aGk=\\n", "image/svg+xml": "<svg onload=x>"})
+    'data:image/png;base64,aGk='
+    >>> picture({"image/png": '" onerror=x'})
+    ''
     """
-    try:
-        made = convert(tex, display=display) if len(tex) <= MAX_FORMULA else ""
-    except Exception:  # whatever a student can write between two dollars
-        made = ""
-    if not made or "href" in made:
-        return f"<code>{IPythonRenderer().escape_html(tex)}</code>"
-    return made
+    found = data if isinstance(data, dict) else {}
+    kind = next((kind for kind, value in found.items() if value and is_picture(kind, value)), None)
+    return f"data:{kind};base64,{''.join(''.join(found[kind]).split())}" if kind else ""
+
+
+def _tags_of_ours(html: str) -> str:
+    """HTML in Markdown as text, but for a few tags that the exercises use, which can do nothing."""
+    return OURS.sub(r"<\1>", escape(html, quote=False))
+
+
+def _allowed(style: str) -> str:
+    """What a browser may do for the page: show its own style and the pictures in it. No script runs."""
+    known = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
+    return (
+        f"default-src 'none'; img-src data:; style-src 'sha256-{known}'; base-uri 'none'; form-action 'none'"
+    )
 
 
 @cache
