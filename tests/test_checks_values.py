@@ -321,7 +321,19 @@ def test_text_from_a_kernel_stays_on_one_short_line() -> None:
 
 
 def _bundle(**changes) -> dict:
-    return {"function": "f", "missing": None, "calls": [{"id": "a #0"}, {"id": "b #0"}]} | changes
+    return {"function": "f", "missing": None, "calls": [_call("a #0"), _call("b #0")]} | changes
+
+
+def _call(name: object = "a #0", **changes) -> dict:
+    return {"id": name, "returned": {"kind": "plain", "value": 1}, "changed": []} | changes
+
+
+def _without(record: dict, key: str) -> dict:
+    return {name: value for name, value in record.items() if name != key}
+
+
+def _raised(**changes) -> dict:
+    return _call(error={"type": "E", "message": "", "line": ""} | changes)
 
 
 def _shown(*bundles) -> list[dict]:
@@ -349,9 +361,18 @@ def test_the_one_bundle_is_found_among_other_outputs() -> None:
         _shown(_bundle(missing=3)),
         _shown(_bundle(calls=[1])),
         _shown(_bundle(calls=[{}])),
-        _shown(_bundle(calls=[{"id": ["a"]}])),
-        _shown(_bundle(calls=[{"id": "a #0"}, {"id": "a #0"}])),
+        _shown(_bundle(calls=[_call(["a"])])),
+        _shown(_bundle(calls=[_call(), _call()])),
         _shown(" " * (64 * 2**20 + 1)),
+        _shown(_without(_bundle(), "missing")),
+        [{"data": None}],
+        [{"data": 7}],
+        [{"data": MIME}],
+        *(_shown(_bundle(calls=[_without(_call(), key)])) for key in _call()),
+        _shown(_bundle(calls=[_call(changed=[["x"]])])),
+        _shown(_bundle(calls=[_call(returned={"kind": ["plain"]})])),
+        _shown(_bundle(calls=[_raised(message=None)])),
+        _shown(_bundle(calls=[_call(error="E")])),
     ],
     ids=[
         *("none", "two", "no JSON", "endless brackets", "endless number", "an object", "a list", "null"),
@@ -363,7 +384,10 @@ def test_the_one_bundle_is_found_among_other_outputs() -> None:
             "no id",
             "id as list",
         ),
-        *("one id twice", "too long"),
+        *("one id twice", "too long", "no missing"),
+        *("data is null", "data is a number", "data is a text"),
+        *(f"a call without {key}" for key in _call()),
+        *("a list for a name", "a list for a kind", "an error without words", "an error that is a text"),
     ],
 )
 def test_a_malformed_bundle_is_refused(outputs: list[dict]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from nbformat.v4 import new_output
 
-from course_lib.grading.outputs import MAX_CHARACTERS, MAX_IN_ALL, CellOutputs, Shown, kept
+from course_lib.grading.outputs import MAX_CHARACTERS, MAX_IN_ALL, CellOutputs, Shown, is_picture, kept
 
 
 def _message(kind: str, display_id: str = "", **content: Any) -> dict[str, Any]:
@@ -92,3 +92,34 @@ def test_outputs_that_no_notebook_can_hold_are_left_out() -> None:
     half = new_output("stream", name="stdout", text="half a letter: \ud800")
     assert [output.text for output in kept([half])] == ["half a letter: ?"]
     assert kept([{"output_type": "display_data", "data": {"image/png": None}, "metadata": {}}]) == []  # type: ignore[list-item]
+
+
+def test_a_message_that_no_output_can_be_made_of_is_passed_over() -> None:
+    cell = Shown().cell()
+    _print(cell, "a")
+    for odd in (
+        _message("stream", name="stdout", text=["b", "x" * 10 * MAX_CHARACTERS]),
+        _message("stream", name="stdout", text=None),
+        _message("stream"),
+        _message("display_data", data=7),
+        _message("error", ename="E", evalue="v", traceback=[1]),
+        _message("update_display_data", data={"text/plain": "y"}),
+        {"msg_type": "update_display_data", "content": {"data": {}, "metadata": {}, "transient": [1]}},
+    ):
+        cell.hear(odd)
+    _print(cell, "c")
+    assert [output.text for output in kept(cell.outputs) if output.output_type == "stream"] == ["ac"]
+
+
+def test_text_and_pictures_that_come_in_lines_are_kept_as_one_text() -> None:
+    data = {"text/plain": ["<Fig", "ure>"], "image/png": ["iVBO\n", "Rw0KGgo="], "image/jpeg": [1]}
+    output = {"output_type": "display_data", "data": data, "metadata": {}}
+    assert kept([output]) == []  # type: ignore[list-item]  # a number is no line
+    del data["image/jpeg"]
+    (whole,) = kept([output])  # type: ignore[list-item]
+    assert whole.data == {"text/plain": "<Figure>", "image/png": "iVBO\nRw0KGgo="}
+
+
+@pytest.mark.parametrize("odd", [[1], [["aGk="]], [None], None, 7, {}, "\ud800", ["<b>"]], ids=ascii)
+def test_what_is_no_picture_is_known_as_such_whatever_its_type(odd: object) -> None:
+    assert not is_picture("image/png", odd)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -12,6 +14,7 @@ from nbformat.v4 import new_code_cell
 
 from course_lib.checks.assignments import MODULES, load
 from course_lib.grading.sanitise import SourceCell, cells_of, name_of, sanitise
+from course_lib.grading.submission import parse_submission
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "01_soft_lookup"
@@ -226,3 +229,37 @@ def test_html_in_a_students_words_becomes_text(words: NotebookNode) -> None:
     _find(words, "by_order").source = "a < b <script>alert(1)</script>"
     made, _ = sanitise(words, cells_of(words), {})
     assert _find(made, "by_order").source == "a < b &lt;script>alert(1)&lt;/script>"
+
+
+def _nested(depth: int) -> Any:
+    """Objects in objects."""
+    return json.loads('{"a":' * depth + "0" + "}" * depth)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"attachments": {"a.png": {"image/png": [1]}}},
+        {"attachments": {"a.png": {"image/png": [["aGk="]]}}},
+        {"attachments": {"\ud800.png": {"image/png": "aGk="}}},
+        {"attachments": {"a.png": {"\ud800": "aGk=", "image/png": "\ud800"}}},
+        {"attachments": {"a.png": _nested(600)}},
+        {"source": "half a letter: \ud800"},
+        {"source": ["half a letter: ", "\ud800"]},
+        {"id": "\ud800"},
+        {"metadata": {"nbgrader": {"grade_id": "\ud800", "\ud800": "\ud800"}}},
+        {"metadata": {"nbgrader": {"grade_id": "softmax", "points": _nested(600)}}},
+        {"metadata": {"nbgrader": {"grade_id": "softmax", "points": 10**4000}}},
+    ],
+    ids=lambda odd: ascii(odd)[:60],
+)
+@pytest.mark.parametrize("kind", ["code", "markdown", "raw"])
+def test_no_cell_is_too_odd_for_the_marked_copy(
+    source: list[SourceCell], kind: str, odd: dict[str, Any]
+) -> None:
+    cell = {"cell_type": kind, "metadata": {}, "source": "x"} | odd
+    data = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}).encode()
+    made, repairs = sanitise(parse_submission(data), source, FOLLOWS)
+    made.metadata = nbformat.from_dict({"repairs": repairs})
+    nbformat.validate(made)
+    assert len(json.loads(nbformat.writes(made).encode())["cells"]) >= len(source)

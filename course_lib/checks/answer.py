@@ -100,7 +100,8 @@ def read_bundle(outputs: list[Json]) -> Json:
 
     Raises: BadRecord when there is none, more than one, or one that is malformed.
     """
-    found = [output["data"][MIME] for output in outputs if MIME in output.get("data", {})]
+    shown = [output.get("data") for output in outputs]
+    found = [data[MIME] for data in shown if isinstance(data, dict) and MIME in data]
     if len(found) != 1:
         raise BadRecord(f"{len(found)} bundles instead of one")
     text = found[0]
@@ -112,10 +113,24 @@ def read_bundle(outputs: list[Json]) -> Json:
         raise BadRecord("a bundle that is not JSON") from error
     if not isinstance(bundle, dict) or not isinstance(bundle.get("calls"), list):
         raise BadRecord("a bundle without calls")
-    if not isinstance(bundle.get("missing"), (str, type(None))):
+    if not isinstance(bundle.get("missing", ...), (str, type(None))):
         raise BadRecord("a bundle that does not say what is missing")
-    if not all(isinstance(record, dict) and isinstance(record.get("id"), str) for record in bundle["calls"]):
-        raise BadRecord("a bundle with a call that has no id")
+    if not all(map(_is_record, bundle["calls"])):
+        raise BadRecord("a bundle with something else than a call's id and what became of it")
     if len({record["id"] for record in bundle["calls"]}) != len(bundle["calls"]):
         raise BadRecord("a bundle with two answers to one call")
     return bundle
+
+
+def _is_record(record: Json) -> bool:
+    """Whether it says which call it is of, what came back or which error, and which inputs changed."""
+    if not isinstance(record, dict) or not isinstance(record.get("id"), str):
+        return False
+    changed, error, returned = (record.get(key) for key in ("changed", "error", "returned"))
+    if not isinstance(changed, list) or not all(isinstance(name, str) for name in changed):
+        return False
+    if error is None:
+        return isinstance(returned, dict) and isinstance(returned.get("kind"), str)
+    return isinstance(error, dict) and all(
+        isinstance(error.get(key), str) for key in ("type", "message", "line")
+    )

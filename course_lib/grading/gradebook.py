@@ -44,7 +44,8 @@ class Marks:
 class AssignmentGradebook:
     """One assignment, of one notebook of the same name. Use it in a `with` statement, or close it.
 
-    Raises: CourseError where the gradebook does not have the assignment.
+    Raises: CourseError where the gradebook does not have the assignment, or it has a task cell: those have no
+    answer of their own that could be made whole.
     """
 
     def __init__(self, db_url: str, course_id: str, name: str) -> None:
@@ -55,8 +56,15 @@ class AssignmentGradebook:
             self.close()
             command = f"nbgrader generate_assignment {name} --force"
             raise CourseError(f"{name} is not in the gradebook yet; first run {command}") from None
+        if notebook.task_cells:
+            tasks = ", ".join(cell.name for cell in notebook.task_cells)
+            self.close()
+            raise CourseError(
+                f"{name} has a manually graded task ({tasks}), which cannot be marked here; make it a "
+                f"manually graded answer, then run nbgrader generate_assignment {name} --force"
+            )
         self._ids = notebook.assignment.id, notebook.id
-        marked = [*notebook.grade_cells, *notebook.solution_cells, *notebook.task_cells]
+        marked = [*notebook.grade_cells, *notebook.solution_cells]
         self._names = {cell.id: cell.name for cell in marked}
         self.kernelspec: dict[str, Any] = json.loads(notebook.kernelspec or "{}")
         self.cells = _source_cells(notebook)
@@ -144,10 +152,8 @@ def _add_empty(session: Session, submission: SubmittedAssignment, notebook: Note
     """Places for the marks of a notebook's cells."""
     mine = SubmittedNotebook(notebook_id=notebook.id, assignment=submission)
     session.add(mine)
-    graded = [*notebook.grade_cells, *notebook.task_cells]
-    answered = [*notebook.solution_cells, *notebook.task_cells]
-    session.add_all(Grade(cell_id=cell.id, notebook=mine) for cell in graded)
-    session.add_all(Comment(cell_id=cell.id, notebook=mine) for cell in answered)
+    session.add_all(Grade(cell_id=cell.id, notebook=mine) for cell in notebook.grade_cells)
+    session.add_all(Comment(cell_id=cell.id, notebook=mine) for cell in notebook.solution_cells)
 
 
 def _taken_off(

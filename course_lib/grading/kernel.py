@@ -171,8 +171,18 @@ class Kernel:
             try:
                 _, signed = self.manager.session.feed_identities(parts)
                 message = self.manager.session.deserialize(signed)
-                well_formed = all(isinstance(message[each], dict) for each in ("parent_header", "content"))
             except Exception:  # whatever a kernel can send that is no message
                 continue
-            if well_formed:
+            if _well_formed(message):
                 yield socket, message, sum(map(len, parts))
+
+
+def _well_formed(message: Message) -> bool:
+    """Whether a message has all that is looked at without asking again what it is."""
+    parent, content, kind = message["parent_header"], message["content"], message["msg_type"]
+    return (
+        isinstance(parent, dict)
+        and isinstance(parent.get("msg_id"), str)
+        and isinstance(content, dict)
+        and isinstance(kind, str)
+    )

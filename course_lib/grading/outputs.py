@@ -47,6 +47,8 @@ class CellOutputs:
     def hear(self, message: Mapping[str, Any]) -> None:
         """Take one message of the kernel."""
         kind, content = message["msg_type"], message["content"]
+        if kind == "stream" and not isinstance(content.get("text"), str):
+            return  # a list of lines passes for text with nbformat, but cannot be counted or joined
         if kind == "clear_output":
             self._clear = bool(content.get("wait"))
             if not self._clear:
@@ -57,14 +59,15 @@ class CellOutputs:
         except Exception:  # not an output, or none that a notebook can hold
             return
         transient = content.get("transient")
-        name = str(transient.get("display_id")) if isinstance(transient, dict) else "None"
+        name = transient.get("display_id") if isinstance(transient, dict) else None
+        name = name if isinstance(name, str) else ""
         if kind == "update_display_data":
             self._update(name, output)
             return
         if self._clear:
             self._empty()
         self._add(output)
-        if name != "None":
+        if name:
             self._shown.by_display_id.setdefault(name, []).append(output)
 
     def stop(self, reason: str) -> None:
@@ -108,8 +111,7 @@ def stopped(reason: str) -> NotebookNode:
 def kept(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
     """The outputs that are valid, and of each only text and pictures: a page that shows others runs what is
     in them. What no file can hold, such as half a letter of UTF-16, is replaced by question marks."""
-    whole = (nbformat.from_dict(json.loads(without_paths(clean(_text(output))))) for output in outputs)
-    return [_harmless(output) for output in whole if _valid(output)]
+    return [_harmless(output) for output in map(_whole, outputs) if output is not None]
 
 
 def without_paths(text: str) -> str:
@@ -128,7 +130,9 @@ def _harmless(output: NotebookNode) -> NotebookNode:
     if "data" not in output:
         return output
     data = {
-        kind: value for kind, value in output.data.items() if kind == "text/plain" or is_picture(kind, value)
+        kind: "".join(value)  # a valid one may come as a list of lines
+        for kind, value in output.data.items()
+        if kind == "text/plain" or is_picture(kind, value)
     }
     output.data = nbformat.from_dict(data or {"text/plain": f"(not shown: {', '.join(output.data)[:80]})"})
     output.metadata = nbformat.from_dict({})
@@ -137,9 +141,9 @@ def _harmless(output: NotebookNode) -> NotebookNode:
 
 def is_picture(kind: str, value: Any) -> bool:
     """Whether data is a picture that a page shows and does not run."""
-    text = "".join(value) if isinstance(value, list) else value
-    return (
-        kind in ("image/png", "image/jpeg") and isinstance(text, str) and BASE64.fullmatch(text) is not None
+    lines = value if isinstance(value, list) else [value]
+    return kind in ("image/png", "image/jpeg") and all(
+        isinstance(line, str) and BASE64.fullmatch(line) is not None for line in lines
     )
 
 
@@ -182,9 +186,11 @@ def _cut(output: NotebookNode, room: int) -> NotebookNode:
     return new_output("stream", name="stdout", text=shown + CUT)
 
 
-def _valid(output: NotebookNode) -> bool:
+def _whole(output: NotebookNode) -> NotebookNode | None:
+    """An output as a file holds it, or None where it is none, as with objects in objects without end."""
     try:
-        nbformat.validate(new_notebook(cells=[new_code_cell("", outputs=[output])]))
+        whole = nbformat.from_dict(json.loads(without_paths(clean(_text(output)))))
+        nbformat.validate(new_notebook(cells=[new_code_cell("", outputs=[whole])]))
     except Exception:
-        return False
-    return True
+        return None
+    return whole

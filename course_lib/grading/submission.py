@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 from course_lib.errors import CourseError
 
 from .cells import code_cell, markdown_cell, notebook_of
-from .outputs import is_picture
+from .outputs import clean, is_picture
 
 MAX_BYTES = 20 * 2**20
 MAX_CELLS = 2000
@@ -77,7 +77,8 @@ def parse_submission(data: bytes) -> NotebookNode:
     if not isinstance(content, dict) or type(content.get("nbformat")) is not int:
         raise CourseError(f"not a notebook, though it is JSON; {AGAIN}")
     if content["nbformat"] > 4:
-        raise CourseError(f"a notebook of format {content['nbformat']}, newer than can be read; {AGAIN}")
+        version = str(content["nbformat"])[:20]
+        raise CourseError(f"a notebook of format {version}, newer than can be read; {AGAIN}")
     if content["nbformat"] < 4:
         noticed.append(f"The notebook was in the old format {content['nbformat']} and was converted.")
         content = _converted(text)
@@ -130,7 +131,7 @@ def _cell(cell: Any) -> NotebookNode | None:
     made = code_cell(source) if kind == "code" else markdown_cell(source)
     marks = cell["metadata"].get("nbgrader") if isinstance(cell.get("metadata"), dict) else None
     if isinstance(marks, dict) and isinstance(marks.get("grade_id"), str):
-        made.metadata["nbgrader"] = marks
+        made.metadata["nbgrader"] = {key: _plain(value) for key, value in marks.items()}
     if kind == "markdown" and isinstance(cell.get("attachments"), dict):
         made["attachments"] = _pictures(cell["attachments"])
     if kind not in ("code", "markdown"):
@@ -138,10 +139,15 @@ def _cell(cell: Any) -> NotebookNode | None:
     return made
 
 
+def _plain(value: Any) -> Any:
+    """A text, number or null, as nbgrader's marks are: all else can be nested deeper than Python goes."""
+    return value if value is None or isinstance(value, (str, int, float)) else "neither text nor number"
+
+
 def _pictures(attachments: dict[str, Any]) -> dict[str, Any]:
     """Of a cell's attachments those that are pictures."""
     return {
-        name: {kind: value for kind, value in data.items() if is_picture(kind, value)}
+        clean(name): {kind: value for kind, value in data.items() if is_picture(kind, value)}
         for name, data in attachments.items()
         if isinstance(data, dict)
     }

@@ -20,6 +20,25 @@ def last(code: str) -> Change:
     return cell(code, at=-1)
 
 
+# Another function for what sends a bundle.
+DISPLAY = "import json\nimport IPython.display as shown\nreal = shown.display\n"
+WITHOUT_REASON = """
+def other(data, raw=False):
+    (kind, text), = data.items()
+    bundle = json.loads(text)
+    del bundle['missing']
+    real({kind: json.dumps(bundle)}, raw=True)
+shown.display = other
+"""
+NULL = """
+def other(data, raw=False):
+    kernel = get_ipython().kernel
+    content = {'data': None, 'metadata': {}, 'transient': {}}
+    kernel.session.send(kernel.iopub_socket, 'display_data', content, parent=kernel.get_parent())
+shown.display = other
+"""
+STUB = "def softmax(scores):\n    return scores"
+
 CODE = [
     Broken("exit", "a cell that calls os._exit", last("import os\nos._exit(0)")),
     Broken("exit-in-answer", "an answer that calls os._exit", softmax("import os\nos._exit(0)"), 14, ENDED),
@@ -139,6 +158,37 @@ CODE = [
         ),
         14,
         "could not be read",
+    ),
+    Broken(
+        "bundle-without-reason",
+        "a cell after which no answer says whether there is a function; it is left out then",
+        last(DISPLAY + WITHOUT_REASON),
+    ),
+    Broken(
+        "bundle-without-reason-answer",
+        "an answer that does so",
+        answer(DISPLAY + WITHOUT_REASON + STUB),
+        14,
+        "could not be read",
+    ),
+    Broken(
+        "display-of-null", "a cell after which answers are null; it is left out then", last(DISPLAY + NULL)
+    ),
+    Broken(
+        "display-of-null-answer",
+        "an answer that does so",
+        answer(DISPLAY + NULL + STUB),
+        14,
+        "could not be read",
+    ),
+    Broken(
+        "lines-for-text",
+        "a cell that prints lists of lines",
+        last(
+            "kernel = get_ipython().kernel\nfor text in ('a', ['b'], ['c']):\n"
+            "    content = {'name': 'stdout', 'text': text}\n"
+            "    kernel.session.send(kernel.iopub_socket, 'stream', content, parent=kernel.get_parent())"
+        ),
     ),
     Broken("no-modules", "a cell that empties sys.modules", last("import sys\nsys.modules.clear()")),
     Broken("no-builtins", "a cell that empties builtins", last("import builtins\nvars(builtins).clear()")),

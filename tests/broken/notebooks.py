@@ -28,6 +28,19 @@ def _marks(name: str, **changes: object) -> Change:
     return data(lambda nb: named(nb, name)["metadata"]["nbgrader"].update(changes))
 
 
+def _attached(name: str, picture: object) -> Change:
+    words = {"cell_type": "markdown", "id": "w", "metadata": {}, "source": f"![](attachment:{name})"}
+    return data(lambda nb: nb["cells"].append(words | {"attachments": {name: {"image/png": picture}}}))
+
+
+def _nested(depth: int) -> dict[str, Any]:
+    """Objects in objects."""
+    nested: dict[str, Any] = {}
+    for _ in range(depth):
+        nested = {"a": nested}
+    return nested
+
+
 def _split(nb: Any) -> None:
     cell = named(nb, "softmax")
     lines = cell["source"] if isinstance(cell["source"], list) else cell["source"].splitlines(keepends=True)
@@ -175,6 +188,14 @@ NOTEBOOKS = [
     ),
     Broken("reversed", "all cells in reverse", data(lambda nb: nb["cells"].reverse()), 0, "moved behind"),
     Broken("half-letter", "half a letter of UTF-16", data(lambda nb: nb["cells"][0].update(source="\ud800"))),
+    Broken("picture-of-numbers", "a number for a line of a picture", _attached("a.png", [1])),
+    Broken("half-letter-name", "half a letter in the name of a picture", _attached("\ud800.png", "aGk=")),
+    Broken(
+        "deep-marks",
+        "objects in objects for the points of a test",
+        data(lambda nb: named(nb, "softmax-ordinary")["metadata"]["nbgrader"].update(points=_nested(600))),
+        says="points had been changed",
+    ),
     Broken(
         "nul-in-code",
         "a zero byte in a cell of its own",
