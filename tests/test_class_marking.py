@@ -147,6 +147,48 @@ def test_only_what_changed_is_marked_again(course: Course) -> None:
     assert sum(course.points()["wrong"].values()) == 20
 
 
+def test_marks_that_are_gone_from_the_gradebook_are_made_again(course: Course) -> None:
+    course.mark()
+    with closing(sqlite3.connect(course.folder / "gradebook.db")) as database:
+        database.execute(
+            "update grade set auto_score = 0 where id = (select id from grade where auto_score > 0)"
+        )
+        database.commit()
+    done = course.mark()
+    (changed,) = (each for each in done if not each.again)
+    assert sum(course.points()[changed.student].values()) == changed.points
+    (course.folder / "gradebook.db").unlink()
+    course.run("generate_assignment", NAME, "--force")
+    assert not any(each.again for each in course.mark())
+
+
+@pytest.mark.slow
+def test_an_interrupted_class_ends_at_once_and_goes_on_later(course: Course) -> None:
+    waits = {"softmax": "import time\ntime.sleep(20)\n" + WRONG}
+    course.submit("waits", answered(course.release(), answers_of(course.source()) | waits))
+    marker = start(course, "--workers=2")
+    for _ in _until(lambda: len(_recorded(course)) == 5):
+        assert marker.poll() is None
+    begun = time.monotonic()
+    os.killpg(marker.pid, signal.SIGINT)
+    _, errors = marker.communicate(timeout=60)
+    assert time.monotonic() - begun < 10
+    assert (marker.returncode, errors.count("\n")) == (2, 1), errors
+    assert "interrupted; what is done stays done" in errors
+    assert [student for student, done in mark(course).items() if not done["again"]] == ["waits"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="kills its parent by a signal")
+def test_a_submission_that_ends_its_worker_costs_no_other_its_marks(course: Course) -> None:
+    kills = {"softmax": "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n" + WRONG}
+    course.submit("kills", answered(course.release(), answers_of(course.source()) | kills))
+    said = mark(course, "--workers=2", "--unsandboxed")
+    assert "ended the process that worked on it" in said["kills"]["trouble"]
+    assert {student for student, done in said.items() if done["trouble"]} == {"kills"}
+    assert said["right"]["points"] == 20
+
+
 def test_only_pages_that_changed_are_made_again(course: Course) -> None:
     course.mark()
     course.give_feedback()
@@ -182,7 +224,7 @@ def test_an_unchanged_class_needs_no_nbgrader_and_no_time(course: Course) -> Non
 @pytest.mark.slow
 def test_a_marker_that_is_killed_loses_nothing_and_the_next_one_goes_on(course: Course) -> None:
     marker = start(course, "--workers=1")
-    for _ in _until(lambda: (course.folder / ".course_marks" / f"{NAME}.json").exists()):
+    for _ in _until(lambda: bool(_recorded(course))):
         assert marker.poll() is None
     os.killpg(marker.pid, signal.SIGKILL)
     marker.communicate()
@@ -214,8 +256,10 @@ def test_a_worker_that_is_killed_costs_no_submission(course: Course) -> None:
 def test_a_gradebook_that_is_busy_is_named_and_nothing_is_lost(course: Course) -> None:
     with closing(sqlite3.connect(course.folder / "gradebook.db")) as other:
         other.execute("begin exclusive")
-        said = mark(course, "--students=right")
-        assert "locked" in said["right"]["trouble"]
+        marker = start(course, "--students=right")
+        (said,) = marker.communicate(timeout=600)[1].splitlines()
+        assert marker.returncode == 2
+        assert said.startswith("course: the gradebook cannot be used (database is locked)")
         other.rollback()
     assert mark(course, "--students=right")["right"]["points"] == 20
 
@@ -239,7 +283,9 @@ def digest_of_marked(course: Course, student: str) -> str:
 
 
 def _recorded(course: Course) -> list[str]:
-    return list(json.loads((course.folder / ".course_marks" / f"{NAME}.json").read_text(encoding="utf-8")))
+    record = course.folder / ".course_marks" / f"{NAME}.jsonl"
+    lines = record.read_text(encoding="utf-8").splitlines() if record.is_file() else []
+    return [json.loads(line)["student"] for line in lines]
 
 
 def _until(happened, seconds: float = 300) -> Iterator[None]:

@@ -10,11 +10,10 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 from nbgrader.converters import GenerateFeedback
@@ -26,10 +25,10 @@ from course_lib.project import MARKER
 from .class_record import digest_of, marked_path
 from .course import course_directory, read_config
 from .gradebook import AssignmentGradebook
+from .processes import Failed, in_processes
 from .store import FOLDER, code_version, write_whole
-from .workers import pool
 
-ENDED = "the process that made its page ended; give the same command again"
+PAGE_LIBRARIES = ("nbgrader", "nbconvert", "jinja2", "latex2mathml", "mistune", "pygments")
 TOGETHER = 8  # pages that a process makes before it says so
 
 
@@ -102,7 +101,7 @@ def _digests(root: Path, assignment: str, marked: dict[str, Path]) -> dict[str, 
     course = course_directory(root)
     with AssignmentGradebook(course.db_url, course.course_id, assignment) as gradebook:
         given = gradebook.given()
-    version = f"{code_version(('grading',), ('nbgrader', 'nbconvert'))} {digest_of(root / MARKER)}"
+    version = f"{code_version(('grading',), PAGE_LIBRARIES)} {digest_of(root / MARKER)}"
     return {
         student: hashlib.sha256(
             f"{version}\n{digest_of(path)}\n{json.dumps(given.get(student))}".encode()
@@ -112,16 +111,13 @@ def _digests(root: Path, assignment: str, marked: dict[str, Path]) -> dict[str, 
 
 
 def _made(root: Path, assignment: str, waiting: Sequence[str], workers: int) -> Iterator[Page]:
-    chunks = [waiting[start : start + TOGETHER] for start in range(0, len(waiting), TOGETHER)]
-    if not chunks:
-        return
-    with pool(min(workers, len(chunks)), __name__) as processes:
-        made = {processes.submit(_make, root.resolve(), assignment, chunk): chunk for chunk in chunks}
-        for future in as_completed(made):
-            try:
-                yield from future.result()
-            except BrokenProcessPool:
-                yield from (Page(each, trouble=ENDED) for each in made[future])
+    chunks = {start: waiting[start : start + TOGETHER] for start in range(0, len(waiting), TOGETHER)}
+    make = partial(_make, root.resolve(), assignment)
+    for start, made in in_processes(make, chunks, workers, __name__):
+        if isinstance(made, Failed):
+            yield from (Page(each, trouble=f"its page could not be made ({made})") for each in chunks[start])
+        else:
+            yield from made
 
 
 def _make(root: Path, assignment: str, students: Sequence[str]) -> list[Page]:
@@ -132,14 +128,20 @@ def _make(root: Path, assignment: str, students: Sequence[str]) -> list[Page]:
     config = read_config(root)
     converter = _Chosen(coursedir=course_directory(root, config), config=config, log=log, force=True)
     marked = [marked_path(root, student, assignment) for student in students]
+    before = {student: _written(page_path(root, student, assignment)) for student in students}
     converter.chosen = {str(path.parent): [str(path)] for path in marked}
     with suppress(NbGraderException):  # after all others are made, when one could not be
         converter.start()
-    why = f"nbgrader could not make its page; nbgrader generate_feedback {assignment} --student="
-    return [
-        Page(each, trouble=None if page_path(root, each, assignment).is_file() else f"{why}{each} says why")
-        for each in students
-    ]
+    why = f"nbgrader could not make its page; nbgrader generate_feedback {assignment} --force --student="
+    made = {
+        each for each in students if _written(page_path(root, each, assignment)) not in (None, before[each])
+    }
+    return [Page(each, trouble=None if each in made else f"{why}{each} says why") for each in students]
+
+
+def _written(page: Path) -> tuple[int, int] | None:
+    """What tells a page from the one that was there before it."""
+    return (page.stat().st_mtime_ns, page.stat().st_ino) if page.is_file() else None
 
 
 class _Chosen(GenerateFeedback):

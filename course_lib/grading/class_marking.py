@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING
 from course_lib.errors import CourseError
 
 from .class_record import ClassRecord, Done, Submission, marked_path, submissions
+from .recorded import recorded
 from .sandbox import needs_sandbox
 from .secret import NAME, OTHER_SECRET, read_or_make, record_use
 from .store import FOLDER, Store, assignment_version
 
 if TYPE_CHECKING:
     from .source import Source
-    from .store import Result
     from .task import Assignment
+    from .workers import Outcome
 
-    Run = Callable[[Mapping[Submission, bytes], Assignment], Iterator[tuple[Submission, str, Result]]]
+    Run = Callable[[Mapping[Submission, bytes], Assignment], Iterator[Outcome[Submission]]]
 
 
 def mark_class(
@@ -53,13 +54,14 @@ def mark_class(
         raise CourseError(f"{solution}: no such solution notebook; marking needs it")
     secret = read_or_make(root / NAME)
     version = assignment_version(solution, secret, sandboxed=sandboxed)
-    record = ClassRecord(root / FOLDER / f"{assignment}.json")
+    record, now = ClassRecord(root / FOLDER / f"{assignment}.jsonl"), recorded(root, assignment)
+    version += now.cells
     results: dict[str, Done] = {}
     waiting: list[Submission] = []
     found = submissions(root, assignment, students)
     begin(len(found))
     for each in found:
-        known = record.get(each, version, marked_path(root, each.student, assignment))
+        known = record.get(each, version, marked_path(root, each.student, assignment), now)
         if known is None:
             waiting.append(each)
         else:
@@ -79,6 +81,8 @@ def mark_class(
                 record.put(each, version, marked_path(root, each.student, assignment), done)
             results[each.student] = done
             tell(done)
+        if len(found) == len(results) and students == "*":
+            store.forget_other_versions()
     return [results[student] for student in sorted(results)]
 
 
@@ -97,33 +101,33 @@ def _mark(
 
     with closing(Writer(root, source.name, sandboxed=sandboxed)) as writer:
         prepared = Assignment.of(source, store.version, sandboxed=sandboxed, cells=writer.cells)
-        for submission in _computed(prepared, waiting, store, run):
-            yield submission, writer.write(submission, source, store)
+        for submission, trouble in _computed(prepared, waiting, store, run):
+            done = Done(submission.student, trouble=trouble) if trouble else None
+            yield submission, done or writer.write(submission, source, store)
 
 
 def _computed(
     prepared: Assignment, waiting: Sequence[Submission], store: Store, run: Run
-) -> Iterator[Submission]:
-    """Each submission once its result is in the store, or once it is clear that there will be none."""
+) -> Iterator[tuple[Submission, str | None]]:
+    """Each submission once its result is in the store, or with the reason why there is none."""
     anew = store.is_empty
     runs = {each: data for each in waiting if (data := _to_run(each, prepared, store, anew)) is not None}
-    yield from [each for each in waiting if each not in runs]
-    for submission, key, result in run(dict(runs), prepared):
-        store.put(key, result)
-        del runs[submission]
-        yield submission
-    yield from runs  # what has ended its workers: the writer says so
+    yield from [(each, None) for each in waiting if each not in runs]
+    for outcome in run(runs, prepared):
+        if outcome.result is not None:
+            store.put(outcome.key, outcome.result)
+        yield outcome.name, outcome.trouble
 
 
 def _run(
     waiting: Mapping[Submission, bytes], prepared: Assignment, *, workers: int, scheduler: str | None
-) -> Iterator[tuple[Submission, str, Result]]:
-    from .workers import results, results_from_cluster
+) -> Iterator[Outcome[Submission]]:
+    from .workers import outcomes, outcomes_from_cluster
 
     if scheduler is None:
-        yield from results(waiting, prepared, workers)
+        yield from outcomes(waiting, prepared, workers)
     else:
-        yield from results_from_cluster(waiting, prepared, scheduler)
+        yield from outcomes_from_cluster(waiting, prepared, scheduler)
 
 
 def _to_run(submission: Submission, prepared: Assignment, store: Store, anew: bool) -> bytes | None:
@@ -131,7 +135,7 @@ def _to_run(submission: Submission, prepared: Assignment, store: Store, anew: bo
     from .task import key_of_submission
 
     data = submission.data()
-    with suppress(CourseError):  # it is no notebook; the writer says what is wrong with it
+    with suppress(Exception):  # it is no notebook, or an odd one; the writer says what is wrong with it
         if data is not None:
             key = key_of_submission(data, prepared)
             return data if anew or store.get(key) is None else None

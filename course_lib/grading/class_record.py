@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -16,6 +18,7 @@ from course_lib.errors import CourseError
 from course_lib.project import MARKER
 
 from .finding import find_notebook
+from .recorded import Recorded
 from .store import write_whole
 from .submission import read_bytes
 from .timestamp import read_timestamp
@@ -49,6 +52,7 @@ class Done:
     """What happened to one student's submission: points out of how many, or why it could not be marked.
 
     note: why it could not be read, where that is why it has no points. again: it had been marked before.
+    scores: the automatic points by cell; None where a person marks.
     """
 
     student: str
@@ -57,38 +61,59 @@ class Done:
     trouble: str | None = None
     again: bool = False
     note: str | None = None
+    scores: Mapping[str, float | None] | None = None
 
 
 class ClassRecord:
-    """Which submissions have been marked in which version; a file beside the results."""
+    """Which submissions have been marked in which version: a line for each, of which the last counts."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            self._entries: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            self._entries = {}
+        self._entries: dict[str, Any] = {}
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        for line in lines:
+            with suppress(ValueError, KeyError, TypeError):  # the last one of a marker that was killed
+                entry = json.loads(line)
+                self._entries[entry["student"]] = entry
+        if len(lines) > 2 * len(self._entries):
+            write_whole(path, "".join(map(_line, self._entries.values())))
 
-    def get(self, submission: Submission, version: str, marked: Path) -> Done | None:
+    def get(self, submission: Submission, version: str, marked: Path, now: Recorded) -> Done | None:
         """The marks of a submission that need no work; None where anything changed or is gone."""
-        entry = self._entries.get(submission.student)
+        student, entry = submission.student, self._entries.get(submission.student)
         if entry is None or entry["version"] != version or entry["submitted"] != submission.digest:
             return None
         if not marked.is_file() or entry["marked"] != digest_of(marked):
             return None
-        return Done(submission.student, entry["points"], entry["max_points"], again=True, note=entry["note"])
+        if now.scores.get(student) != entry["scores"]:
+            return None
+        return Done(
+            student,
+            now.points[student],
+            now.max_points,
+            again=True,
+            note=entry["note"],
+            scores=entry["scores"],
+        )
 
     def put(self, submission: Submission, version: str, marked: Path, done: Done) -> None:
-        """Remember a submission's marks; the file is whole at any moment."""
-        self._entries[submission.student] = {
+        """Remember a submission's marks."""
+        entry = {
+            "student": submission.student,
             "version": version,
             "submitted": submission.digest,
             "marked": digest_of(marked),
-            "points": done.points,
-            "max_points": done.max_points,
+            "scores": done.scores,
             "note": done.note,
         }
-        write_whole(self.path, json.dumps(self._entries))
+        self._entries[submission.student] = entry
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(_line(entry))
+
+
+def _line(entry: Mapping[str, Any]) -> str:
+    return json.dumps(entry) + "\n"
 
 
 def digest_of(path: Path) -> str:

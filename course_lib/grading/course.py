@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config, PyFileConfigLoader
 
 from course_lib.project import MARKER
+
+if TYPE_CHECKING:
+    from nbgrader.coursedir import CourseDirectory
 
 
 def read_config(root: Path) -> Config:
@@ -15,8 +18,16 @@ def read_config(root: Path) -> Config:
     return Config(PyFileConfigLoader(MARKER, path=str(root)).load_config())
 
 
+def database_url(root: Path) -> str:
+    """Where the gradebook is, as nbgrader finds it."""
+    default = f"sqlite:///{root.resolve() / 'gradebook.db'}"
+    return str(read_config(root).CourseDirectory.get("db_url", default))
+
+
 def course_directory(root: Path, config: Config | None = None) -> CourseDirectory:
     """The course in a folder, with its configuration or another one."""
+    from nbgrader.coursedir import CourseDirectory
+
     course = CourseDirectory(config=read_config(root) if config is None else config)
     course.root = str(root)
     return course

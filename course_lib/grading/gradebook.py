@@ -19,6 +19,7 @@ from nbgrader.api import (
     SubmittedNotebook,
 )
 from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from course_lib.errors import CourseError
@@ -49,7 +50,10 @@ class AssignmentGradebook:
     """
 
     def __init__(self, db_url: str, course_id: str, name: str) -> None:
-        self._gradebook = Gradebook(db_url, course_id)
+        try:
+            self._gradebook = Gradebook(db_url, course_id)
+        except SQLAlchemyError as error:
+            raise CourseError(f"{unusable(error)}; give the command again when it can") from None
         try:
             notebook = self._gradebook.find_notebook(name, name)
         except MissingEntry:
@@ -146,6 +150,12 @@ class AssignmentGradebook:
                 _add_empty(session, submission, notebook)
             session.flush()
         return submission
+
+
+def unusable(error: SQLAlchemyError) -> str:
+    """That the gradebook cannot be used, and why, in a line."""
+    why = getattr(error, "orig", None) or type(error).__name__
+    return f"the gradebook cannot be used ({why})"
 
 
 def _add_empty(session: Session, submission: SubmittedAssignment, notebook: Notebook) -> None:

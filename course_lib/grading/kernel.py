@@ -63,6 +63,8 @@ class Kernel:
                 extra_arguments=["--HistoryManager.hist_file=:memory:"],
                 cwd=self.folder,
                 env=os.environ | {"OMP_NUM_THREADS": "1"},
+                stdout=subprocess.DEVNULL,  # past the kernel, into the marker's own terminal
+                stderr=subprocess.DEVNULL,
             )
             self.shell, self.iopub = self.manager.connect_shell(), self.manager.connect_iopub()
             self._sockets = [self.shell, self.iopub]

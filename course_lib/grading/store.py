@@ -8,9 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatch
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
@@ -24,8 +26,8 @@ from .sanitise import name_of
 FOLDER = ".course_marks"
 PACKAGE = Path(__file__).resolve().parents[1]
 # What marks may depend on beside the assignment: the parts that judge, and the libraries that compute.
-JUDGING = ("checks", "grading")
-LIBRARIES = ("numpy", "torch", "ipykernel", "ipython")
+JUDGING = ("checks", "grading", "term/late.py")
+LIBRARIES = ("numpy", "torch", "ipykernel", "ipython", "nbformat", "nbgrader")
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,18 @@ class Store:
     """Results in files of a folder, each under its key, for one version of an assignment."""
 
     def __init__(self, folder: Path, version: str) -> None:
-        self.folder, self.version = folder, version
+        self.version = version
+        self.folder = folder / hashlib.sha256(version.encode()).hexdigest()[:16]
+
+    def forget_other_versions(self) -> None:
+        """Delete the results that no version of the assignment can use any more: they are students' work."""
+        for other in self.folder.parent.iterdir():
+            if other != self.folder:
+                shutil.rmtree(other, ignore_errors=True)
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no result yet, of any version."""
+        """Whether there is no result yet."""
         return not self.folder.is_dir() or not any(self.folder.iterdir())
 
     def key_of(self, notebook: NotebookNode, tests: Collection[str]) -> str:
@@ -86,6 +95,8 @@ def write_whole(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(f".{os.getpid()}")
     temporary.write_text(text, encoding="utf-8")
+    if os.name == "nt" and path.exists():
+        path.chmod(0o600)  # Windows replaces no file that is read-only
     os.replace(temporary, path)
 
 
@@ -99,16 +110,20 @@ def assignment_version(solution: Path, secret: str, *, sandboxed: bool) -> str:
     """What marks depend on beside the submission. A change of any of it marks everyone again."""
     digest = hashlib.sha256(f"{secret}\n{sandboxed}\n{sys.version}\n".encode())
     digest.update(solution.read_bytes())
-    digest.update(code_version(JUDGING, LIBRARIES).encode())
+    digest.update(code_version(JUDGING, LIBRARIES, but="*feedback*").encode())
     return digest.hexdigest()
 
 
-def code_version(parts: Sequence[str], libraries: Sequence[str]) -> str:
-    """What tells the code of these parts of course_lib, and these libraries, from others."""
+def code_version(parts: Sequence[str], libraries: Sequence[str], *, but: str = "") -> str:
+    """What tells the code of these parts of course_lib, and these libraries, from others.
+
+    Parameters: but, a pattern of files that make no difference.
+    """
+    kinds = (".py", ".json", ".j2", ".css")
     digest = hashlib.sha256("\n".join(f"{name} {version_of(name)}" for name in libraries).encode())
     for part in parts:
-        for path in sorted((PACKAGE / part).rglob("*")):
-            if path.suffix in (".py", ".json"):
+        for path in sorted([PACKAGE / part, *(PACKAGE / part).rglob("*")]):
+            if path.suffix in kinds and not fnmatch(path.name, but):
                 digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
 

@@ -164,6 +164,7 @@ def _become_kernel(request: dict[str, Any], told: int) -> NoReturn:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.chdir(request["work"])
+        os.environ.clear()  # the parent may have been started under other ones
         os.environ.update(request["variables"])
         _renew_random_state()
         _run_application(request["arguments"])

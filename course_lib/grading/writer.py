@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import nbformat
-from nbformat import NotebookNode
 from nbgrader.converters import Autograde
 from nbgrader.preprocessors import AssignLatePenalties, LimitOutput
 from nbgrader.utils import remove, rmtree
@@ -17,7 +16,7 @@ from course_lib.project import MARKER
 
 from .class_record import Done, Submission, marked_path
 from .course import course_directory, read_config
-from .gradebook import AssignmentGradebook
+from .gradebook import AssignmentGradebook, unusable
 from .handed_in import open_submission
 from .marked import made_whole, marks_of, refusal, sign
 from .source import Source
@@ -52,6 +51,17 @@ class Writer:
 
     def write(self, submission: Submission, source: Source, store: Store) -> Done:
         """Write one student's marks. Returns: the points in the gradebook, or why there are none."""
+        try:
+            return self._write(submission, source, store)
+        except SQLAlchemyError as error:
+            said = f"{unusable(error)}; mark it again"
+        except OSError as error:
+            said = f"its marked copy cannot be written ({error.filename}: {error.strerror}); mark it again"
+        except Exception as error:  # one submission stops no other
+            said = f"it could not be marked ({type(error).__name__}: {error}); the others are"
+        return Done(submission.student, trouble=said)
+
+    def _write(self, submission: Submission, source: Source, store: Store) -> Done:
         handed_in = open_submission(submission.path, submission.noticed)
         notebook = made_whole(handed_in, self.cells, source.follows, self._gradebook.kernelspec)
         verdicts = refusal(notebook, source)
@@ -62,32 +72,24 @@ class Writer:
             verdicts = result.write_into(notebook)
         sign(notebook, source.secret, sandboxed=self.sandboxed)
         notebook, _ = self._limit.preprocess(notebook, {})
-        try:
-            points, possible = self._gradebook.save(
-                submission.student,
-                marks_of(notebook, verdicts.values()),
-                timestamp=handed_in_at(submission.folder),
-                penalty=self._late.plugin_inst.late_submission_penalty,
-            )
-            self._keep(submission, notebook)
-        except SQLAlchemyError as error:
-            why = getattr(error, "orig", None) or type(error).__name__
-            return Done(submission.student, trouble=f"the gradebook cannot be used ({why}); mark it again")
-        except OSError as error:
-            why = f"{error.filename}: {error.strerror}"
-            return Done(
-                submission.student, trouble=f"its marked copy cannot be written ({why}); mark it again"
-            )
-        return Done(submission.student, points, possible, note=handed_in.unreadable)
+        marks, text = marks_of(notebook, verdicts.values()), nbformat.writes(notebook, version=4)
+        points, possible = self._gradebook.save(
+            submission.student,
+            marks,
+            timestamp=handed_in_at(submission.folder),
+            penalty=self._late.plugin_inst.late_submission_penalty,
+        )
+        self._keep(submission, f"{text}\n")
+        return Done(submission.student, points, possible, note=handed_in.unreadable, scores=marks.scores)
 
     def close(self) -> None:
         """Give the gradebook up."""
         self._gradebook.close()
 
-    def _keep(self, submission: Submission, notebook: NotebookNode) -> None:
+    def _keep(self, submission: Submission, text: str) -> None:
         """Put the marked notebook, and the time of the submission, where formgrader looks for them."""
         marked = marked_path(self.root, submission.student, self.assignment)
-        write_whole(marked, nbformat.writes(notebook, version=4) + "\n")
+        write_whole(marked, text)
         for path in marked.parent.iterdir():
             if path != marked:  # of an earlier marking
                 (rmtree if path.is_dir() and not path.is_symlink() else remove)(str(path))
