@@ -88,6 +88,16 @@ def test_a_kernel_forks_with_its_imports_done_and_sees_what_a_cold_one_sees() ->
     assert forked["capabilities"] == ["0000000000000000"]
 
 
+def test_a_forked_kernel_has_the_variables_of_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    look = "said['is'] = os.environ.get('NBGRADER_EXECUTION')"
+    with kernel(("fractions",)) as client:
+        assert tell(client, look) == {"is": "validate"}
+    monkeypatch.delenv("NBGRADER_EXECUTION")
+    with kernel(("fractions",)) as client:
+        assert tell(client, look) == {"is": None}
+
+
 def test_kernels_of_one_parent_see_neither_each_other_nor_each_others_files() -> None:
     with kernel() as first, kernel() as second:
         tell(first, "for f in ('here', '/tmp/there', '/dev/shm/shared'): open(f, 'w').write('mine')")

@@ -19,7 +19,8 @@ What goes out:
 - `feedback_page`, `feedback_html`, `feedback_formula`: what a student gets back
 - `repairs`: many of a kind in one line
 - `mark`: one notebook without a gradebook
-- `class_marking`, `class_record`, `class_feedback`: a class; `workers`, `task`, `store`: its results
+- `class_marking`, `class_record`, `class_feedback`: a class; `recorded`: what the gradebook has of it
+- `workers`, `processes`, `task`, `store`: a class's results
 - `writer`, `marked`, `gradebook`: what nbgrader keeps of a submission
 - `course`: nbgrader's configuration and folders
 - `release`: stubs that name their exercise

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .bubblewrap import below_temporary, closed, variables
+from .bubblewrap import KEPT_VARIABLES, below_temporary, closed, variables
 from .sandbox import Limits, Room, concealed, own_user
 
 SCRIPT = Path(__file__).with_name("warm_parent.py")
@@ -85,6 +85,7 @@ class WarmParent:
             work=str(room.work),
             again=[*below_temporary(), str(room.sockets)],
             temporary=self.limits.temporary,
+            kept=KEPT_VARIABLES,
             variables=variables(),
             concealed=[*map(str, concealed())],
             limits=self.limits.values(),

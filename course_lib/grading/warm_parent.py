@@ -164,7 +164,8 @@ def _become_kernel(request: dict[str, Any], told: int) -> NoReturn:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.chdir(request["work"])
-        os.environ.clear()  # the parent may have been started under other ones
+        for name in request["kept"]:  # the parent may have been started under other ones
+            os.environ.pop(name, None)
         os.environ.update(request["variables"])
         _renew_random_state()
         _run_application(request["arguments"])
