@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.command import mark_class
 from course_lib.grading import sandbox
-from course_lib.grading.class_record import digest_of
+from course_lib.grading.class_record import Done, digest_of
 from marking import Course, answered, answers_of
 
 NAME = "01_soft_lookup"
@@ -124,6 +125,25 @@ def test_a_class_is_marked_as_nbgrader_marks_it(course: Course, tmp_path: Path) 
         "renamed": 20,
         "broken": 0,
     }
+
+
+def test_the_table_says_what_could_not_be_read_which_file_counts_and_what_a_person_marks() -> None:
+    table = mark_class.table(
+        [
+            Done("anna", 15.0, 20.0, noticed=("The notebook a.ipynb counts, not “b.ipynb”.",)),
+            Done("ben", 0.0, 20.0, note="an empty file"),
+            Done("carl", 16.0, 20.0, again=True, scores={"f-ordinary": 2.0, "words": None}),
+            Done("dora", trouble="the gradebook cannot be used"),
+        ]
+    )
+    assert table.splitlines() == [
+        "anna     15 of 20",
+        "        The notebook a.ipynb counts, not “b.ipynb”.",
+        "ben       0 of 20   could not be read: an empty file",
+        "carl     16 of 20   1 answer waits for Formgrader   unchanged",
+        "dora  the gradebook cannot be used",
+        "3 marked, of which 1 unchanged and 1 could not be read; 1 not marked; median 15 points",
+    ]
 
 
 def test_a_folder_without_a_notebook_gets_no_points_and_the_reason(course: Course) -> None:

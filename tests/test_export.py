@@ -220,11 +220,11 @@ def test_canvas_gets_feedback_under_the_names_of_the_files_that_it_handed_out(co
     [
         (["moodle", "--roster", "roster.csv"], "moodle: name one assignment"),
         (["canvas"], "needs the class"),
-        (["questions", "a9"], "a9: not in the gradebook; there are a1, a2"),
+        (["questions", "a9"], "a9: not in the gradebook, which has a1, a2; first run nbgrader"),
         (["term", "--drop-lowest", "2"], "--drop-lowest: drop: expected a number from 0 to 1"),
         (["feedback", "a2"], "first run nbgrader generate_feedback a2"),
         (["questions", "--title", "x"], "--title: belongs to canvas"),
-        (["feedback-canvas", "a1", "--roster", "roster.csv"], "--archive: belongs to feedback-canvas"),
+        (["feedback-canvas", "a1", "--roster", "roster.csv"], "feedback-canvas: needs the archive"),
         (["questions", "--archive", "x.zip"], "--archive: belongs to feedback-canvas"),
     ],
 )

@@ -75,7 +75,7 @@ def course(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     )
     said = made.run("autograde", name)
     assert "Warning" not in said.stderr
-    made.run("generate_feedback", name)
+    assert "not recognized" not in made.run("generate_feedback", name).stderr
     return made
 
 

@@ -14,6 +14,7 @@ from course_lib.command import main
 from course_lib.command.report import write_tables
 from course_lib.grading import gradebook
 from course_lib.grading.catalogue import read
+from course_lib.grading.handed_in import UNREADABLE
 from course_lib.term import chapters, report, report_page
 from course_lib.term.alike import alike, plain_code
 from course_lib.term.items import discrimination, item
@@ -140,6 +141,16 @@ def test_answers_in_words_that_are_half_marked_do_not_change_how_questions_discr
     assert item([*strong_wait, *weak_marked], "f", "").discrimination == pytest.approx(1)
     all_marked = [marks(f"s{n}", 4.0, 0.0) for n in range(3)]
     assert item([*all_marked, *weak_marked], "f", "").discrimination == pytest.approx(-1)
+
+
+def test_a_file_that_could_not_be_read_says_nothing_of_what_the_class_knows(links):
+    lost = replace(
+        student("lost"), points=0.0, said=(("softmax", f"softmax: 0 of 6.\n{UNREADABLE}: an empty file."),)
+    )
+    found = report.made([lost, student("b")], {}, names_of(ROOT, NAME), chapters.sections(ROOT, NAME))
+    assert (dict(found.points), found.unreadable, found.teach) == ({"b": 20.0}, ("lost",), ())
+    assert "1 left out, as their file could not be read: lost." in report_page.as_page(found, links)
+    assert report.as_data(found, links)["unreadable"] == ("lost",)
 
 
 def test_who_waits_for_a_person_counts_and_is_named_and_who_was_not_marked_is_named(links):

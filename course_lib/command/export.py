@@ -59,8 +59,10 @@ def run(args: argparse.Namespace) -> int:
         raise CourseError(f"{args.what}: needs the class, --roster CSV")
     if args.title and (args.what != "canvas" or len(args.assignments) != 1):
         raise CourseError("--title: belongs to canvas and one assignment")
-    if bool(args.archive) != (args.what == "feedback-canvas"):
-        raise CourseError("--archive: belongs to feedback-canvas, which needs what was collected from Canvas")
+    if args.what == "feedback-canvas" and not args.archive:
+        raise CourseError("feedback-canvas: needs the archive that was collected from Canvas, --archive ZIP")
+    if args.archive and args.what != "feedback-canvas":
+        raise CourseError("--archive: belongs to feedback-canvas alone")
     root = project_root()
     roster = read_roster(Path(args.roster)) if args.roster else Roster({})
     to = (

@@ -41,14 +41,26 @@ def table(results: list[Any]) -> str:
     width = max(len(done.student) for done in results)
     lines = []
     for done in results:
-        said = (
-            done.trouble or f"{done.points:>5g} of {done.max_points:g}{'   unchanged' if done.again else ''}"
-        )
-        lines.append(f"{done.student:<{width}}  {said}")
-    marked = [done.points for done in results if done.trouble is None]
-    counts = f"{len(marked)} marked, of which {sum(done.again for done in results)} unchanged"
-    middle = f"; median {statistics.median(marked):g} points" if marked else ""
-    return "\n".join([*lines, f"{counts}; {len(results) - len(marked)} not marked{middle}"])
+        said = done.trouble or f"{done.points:>5g} of {done.max_points:g}{_more(done)}"
+        lines += [f"{done.student:<{width}}  {said}", *(f"{'':<{width}}    {each}" for each in done.noticed)]
+    marked = [done for done in results if done.trouble is None]
+    counts = f"{len(marked)} marked, of which {sum(done.again for done in marked)} unchanged"
+    unreadable = sum(done.note is not None for done in marked)
+    unread = f" and {unreadable} could not be read" if unreadable else ""
+    middle = f"; median {statistics.median(done.points for done in marked):g} points" if marked else ""
+    return "\n".join([*lines, f"{counts}{unread}; {len(results) - len(marked)} not marked{middle}"])
+
+
+def _more(done: Any) -> str:
+    """What there is to say beside a student's points."""
+    by_hand = sum(score is None for score in (done.scores or {}).values())
+    answers = "answer waits" if by_hand == 1 else "answers wait"
+    said = [
+        f"could not be read: {done.note}" if done.note else "",
+        f"{by_hand} {answers} for Formgrader" if by_hand else "",
+        "unchanged" if done.again else "",
+    ]
+    return "".join(f"   {each}" for each in said if each)
 
 
 def as_json(results: list[Any]) -> str:

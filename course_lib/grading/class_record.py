@@ -37,6 +37,11 @@ class Submission:
     noticed: tuple[str, ...]
     digest: str
 
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The sentences on the choice of the file, without the reason for none."""
+        return self.noticed if self.path is not None else self.noticed[:-1]
+
     def data(self) -> bytes | None:
         """The bytes of the file, or None where it is none that a worker can take."""
         if self.path is None:
@@ -52,7 +57,8 @@ class Done:
     """What happened to one student's submission: points out of how many, or why it could not be marked.
 
     note: why it could not be read, where that is why it has no points. again: it had been marked before.
-    scores: the automatic points by cell; None where a person marks.
+    noticed: sentences on the choice of the file. scores: the automatic points by cell; None where a person
+    marks.
     """
 
     student: str
@@ -61,6 +67,7 @@ class Done:
     trouble: str | None = None
     again: bool = False
     note: str | None = None
+    noticed: tuple[str, ...] = ()
     scores: Mapping[str, float | None] | None = None
 
 
@@ -93,6 +100,7 @@ class ClassRecord:
             now.max_points,
             again=True,
             note=entry["note"],
+            noticed=submission.said,
             scores=entry["scores"],
         )
 

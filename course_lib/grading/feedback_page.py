@@ -13,6 +13,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearMarkScheme
 from nbgrader.utils import is_grade, is_locked, is_solution
+from traitlets import List, Unicode
 
 from .sanitise import name_of
 from .verdicts import KEPT
@@ -25,6 +26,9 @@ class FoldTests(ClearMarkScheme):
 
     `resources` gets what was noticed about the submission as a whole.
     """
+
+    # nbgrader's base class takes the option's tag away, and the HTML exporter then warns about it each time.
+    display_data_priority = List(Unicode()).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         course = nb.metadata.get("course", {})

@@ -13,6 +13,8 @@ from course_lib.errors import CourseError
 from .cells import notebook_of
 from .submission import read_submission
 
+UNREADABLE = "Your submission could not be read"
+
 
 @dataclass(frozen=True)
 class HandedIn:

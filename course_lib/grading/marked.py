@@ -12,7 +12,7 @@ from nbgrader import utils
 from course_lib.checks.judge import Verdict
 
 from .gradebook import Marks
-from .handed_in import HandedIn
+from .handed_in import UNREADABLE, HandedIn
 from .repairs import in_few_lines
 from .sanitise import SourceCell, name_of, sanitise
 from .secret import fingerprint
@@ -38,7 +38,7 @@ def made_whole(
 def refusal(notebook: NotebookNode, tests: VisibleTests) -> dict[str, Verdict]:
     """No points, with the reason, for a submission that could not be read; nothing for all others."""
     why = notebook.metadata.get("course", {}).get("unreadable")
-    return refuse(notebook, tests, f"Your submission could not be read: {why}.") if why else {}
+    return refuse(notebook, tests, f"{UNREADABLE}: {why}.") if why else {}
 
 
 def sign(notebook: NotebookNode, secret: str, *, sandboxed: bool) -> None:

@@ -80,7 +80,14 @@ class Writer:
             penalty=self._late.plugin_inst.late_submission_penalty,
         )
         self._keep(submission, f"{text}\n")
-        return Done(submission.student, points, possible, note=handed_in.unreadable, scores=marks.scores)
+        return Done(
+            submission.student,
+            points,
+            possible,
+            note=handed_in.unreadable,
+            noticed=submission.said,
+            scores=marks.scores,
+        )
 
     def close(self) -> None:
         """Give the gradebook up."""

@@ -41,7 +41,8 @@ def for_moodle(root: Path, assignment: str, roster: Roster) -> dict[str, bytes]:
     without = [id for id in found if id not in roster.students or not roster.students[id].number]
     if without:
         raise CourseError(
-            f"no participant's number (lms_user_id or Identifier) in the roster for {', '.join(without)}"
+            f"no participant's number (lms_user_id or Identifier) in the roster for {', '.join(without)}; "
+            "add it there; nothing has been written"
         )
 
     def folder(id: str) -> str:

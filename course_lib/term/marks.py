@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.errors import CourseError
+from course_lib.grading.handed_in import UNREADABLE
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,11 @@ class Marks:
         return all(question.scored for question in self.questions if not question.by_hand)
 
     @property
+    def unreadable(self) -> bool:
+        """Whether there was nothing that could be read, which says nothing of what the student knows."""
+        return any(UNREADABLE in words for _, words in self.said)
+
+    @property
     def waits(self) -> bool:
         """Whether a person has yet to mark something, or to look at it again."""
         return any(question.waits for question in self.questions)
@@ -77,8 +83,10 @@ def read_marks(root: Path, assignments: Sequence[str] = ()) -> list[Marks]:
         known = {assignment.name: assignment for assignment in gradebook.assignments}
         unknown = [name for name in assignments if name not in known]
         if unknown:
+            there = ", ".join(sorted(known)) or "nothing"
             raise CourseError(
-                f"{', '.join(unknown)}: not in the gradebook; there are {', '.join(sorted(known))}"
+                f"{', '.join(unknown)}: not in the gradebook, which has {there}; "
+                f"first run nbgrader generate_assignment {unknown[0]} --force, and mark"
             )
         chosen = [known[name] for name in sorted(assignments or known)]
         found = [_marks(each) for assignment in chosen for each in assignment.submissions]

@@ -57,7 +57,8 @@ class Report:
     unnamed: by function and sentence, numbers left out, how many were told it where no known mistake was
     recognised. unwritten: by function, how many did not write it. handed_in: how many came when; empty where
     the due date or the times are not known. waiting: students who wait for a person in some answer; all that
-    has points counts nevertheless. unmarked: those whose marking came to no end, who do not count.
+    has points counts nevertheless. unmarked: those whose marking came to no end, and unreadable: those whose
+    file could not be read; neither counts.
     """
 
     assignment: str
@@ -73,6 +74,7 @@ class Report:
     teach: tuple[Teach, ...]
     waiting: tuple[str, ...]
     unmarked: tuple[str, ...]
+    unreadable: tuple[str, ...]
 
     @property
     def summary(self) -> dict[str, float]:
@@ -95,8 +97,8 @@ class Report:
 def report(root: Path, assignment: str) -> Report:
     """The report on an assignment. Raises: CourseError where nobody has been marked."""
     marks = read_marks(root, [assignment])
-    if not any(each.marked for each in marks):
-        raise CourseError(f"nobody has been marked yet; mark first: course mark {assignment}")
+    if not any(each.marked and not each.unreadable for each in marks):
+        raise CourseError(f"nobody has been marked with a file that could be read: course mark {assignment}")
     exercises = load(assignment).exercises
     functions = [exercise.function for exercise in exercises]
     codes = {each.student: alike.answers(root, assignment, each.student, functions) for each in marks}
@@ -115,7 +117,8 @@ def made(
     of the chapter by their cells' ids.
     """
     unmarked = tuple(sorted(each.student for each in marks if not each.marked))
-    marks = [each for each in marks if each.marked]
+    unreadable = tuple(sorted(each.student for each in marks if each.unreadable))
+    marks = [each for each in marks if each.marked and not each.unreadable]
     assignment = load(marks[0].assignment)
     taught = TAUGHT[assignment.name]
     lost = {each.student: _lost(each) for each in marks}
@@ -145,6 +148,7 @@ def made(
         teach=_teach(mistakes, lost, sections, assignment.name),
         waiting=tuple(sorted(each.student for each in marks if each.waits)),
         unmarked=unmarked,
+        unreadable=unreadable,
     )
 
 
@@ -216,6 +220,9 @@ def notes(report: Report) -> list[str]:
     if report.waiting:
         names = ", ".join(report.waiting)
         lines.append(f"{len(report.waiting)} wait for answers to be marked by hand: {names}")
+    if report.unreadable:
+        names = ", ".join(report.unreadable)
+        lines.append(f"{len(report.unreadable)} left out, as their file could not be read: {names}")
     if report.unmarked:
         lines.append(
             f"{len(report.unmarked)} left out, as their marking did not end: {', '.join(report.unmarked)}"
@@ -249,6 +256,7 @@ def as_data(report: Report, links: chapters.Links) -> dict[str, Any]:
         "alike": [asdict(each) for each in report.alike],
         "waiting": report.waiting,
         "unmarked": report.unmarked,
+        "unreadable": report.unreadable,
         "teach_again": [
             {
                 "section": section(each.section),
