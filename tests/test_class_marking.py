@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from course_lib.command import mark_class
 from course_lib.grading import sandbox
 from course_lib.grading.class_record import Done, digest_of
 from marking import Course, answered, answers_of
+from process_table import children
 
 NAME = "01_soft_lookup"
 WRONG = "def softmax(scores):\n    return np.exp(scores) / np.exp(scores).sum(axis=0, keepdims=True)"
@@ -318,15 +319,16 @@ def _until(happened, seconds: float = 300) -> Iterator[None]:
 
 def _workers_of(marker: int) -> list[int]:
     """The processes that run submissions: forks of the marker's fork server."""
-    parents, servers = {}, set()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
-                if b"multiprocessing.forkserver" not in (entry / "cmdline").read_bytes():
-                    continue
-            except OSError:
-                continue
-            parents[int(entry.name)] = parent
-            servers |= {int(entry.name)} if parent == marker else set()
-    return [process for process, parent in parents.items() if parent in servers]
+    return [
+        worker
+        for server in children(marker)
+        if _is_of_fork_server(server)
+        for worker in children(server)
+        if _is_of_fork_server(worker)
+    ]
+
+
+def _is_of_fork_server(process: int) -> bool:
+    with suppress(OSError):  # it has ended meanwhile
+        return b"multiprocessing.forkserver" in Path(f"/proc/{process}/cmdline").read_bytes()
+    return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import Any
 
 
@@ -23,29 +22,18 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Make the pages. Returns: 0 when all are there, 1 when one is not."""
-    from dataclasses import asdict
-
     from course_lib.checks.assignments import MODULES
     from course_lib.errors import CourseError
     from course_lib.grading.class_feedback import make_pages
-    from course_lib.project import project_root
 
-    from .progress import Progress, processes
+    from .progress import as_json, over_class
 
     if args.assignment not in MODULES:
         raise CourseError(f"{args.assignment}: not one of the assignments {', '.join(MODULES)}")
-    with Progress("page") as progress:
-        pages = make_pages(
-            project_root(),
-            args.assignment,
-            students=args.students,
-            workers=processes(args.workers),
-            begin=progress.begin,
-            tell=progress.tell,
-        )
+    pages = over_class(make_pages, args.assignment, args, unit="page")
     failed = [page for page in pages if page.trouble]
     if args.json:
-        print(json.dumps([asdict(page) for page in pages], indent=1))
+        print(as_json(pages))
     else:
         again = sum(page.again for page in pages)
         print(

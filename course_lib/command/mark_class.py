@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 from typing import Any
 
@@ -13,25 +12,21 @@ def run(args: argparse.Namespace) -> int:
     from course_lib.checks.assignments import MODULES
     from course_lib.errors import CourseError
     from course_lib.grading.class_marking import mark_class
-    from course_lib.project import project_root
 
-    from .progress import Progress, processes
+    from .progress import as_json, over_class
 
     if args.what not in MODULES:
         raise CourseError(
             f"{args.what}: neither a notebook (.ipynb) nor one of the assignments {', '.join(MODULES)}"
         )
-    with Progress("submission") as progress:
-        results = mark_class(
-            project_root(),
-            args.what,
-            students=args.students,
-            workers=processes(args.workers),
-            scheduler=args.scheduler,
-            sandboxed=not args.unsandboxed,
-            tell=progress.tell,
-            begin=progress.begin,
-        )
+    results = over_class(
+        mark_class,
+        args.what,
+        args,
+        unit="submission",
+        scheduler=args.scheduler,
+        sandboxed=not args.unsandboxed,
+    )
     print(as_json(results) if args.json else table(results))
     return 1 if any(done.trouble for done in results) else 0
 
@@ -61,10 +56,3 @@ def _more(done: Any) -> str:
         "unchanged" if done.again else "",
     ]
     return "".join(f"   {each}" for each in said if each)
-
-
-def as_json(results: list[Any]) -> str:
-    """The same as data."""
-    from dataclasses import asdict
-
-    return json.dumps([asdict(done) for done in results], indent=1)

@@ -1,9 +1,13 @@
-"""What the commands for a class share: how many processes, and a bar while they work."""
+"""What the commands for a class share: their options, how many processes, and a bar while they work."""
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import sys
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from course_lib.errors import CourseError
@@ -14,6 +18,32 @@ def processes(wanted: int | None) -> int:
     if wanted is not None and wanted < 1:
         raise CourseError(f"--workers: expected a number from 1 on, got {wanted}")
     return wanted or os.cpu_count() or 1
+
+
+def over_class(
+    work: Callable[..., list[Any]], assignment: str, args: argparse.Namespace, *, unit: str, **more: Any
+) -> list[Any]:
+    """Do something for every student of a class, as `--students` and `--workers` say, and show how far it is.
+
+    Parameters: work, such as `mark_class`; unit, what the bar counts; more, further arguments of `work`.
+    """
+    from course_lib.project import project_root
+
+    with Progress(unit) as progress:
+        return work(
+            project_root(),
+            assignment,
+            students=args.students,
+            workers=processes(args.workers),
+            begin=progress.begin,
+            tell=progress.tell,
+            **more,
+        )
+
+
+def as_json(results: list[Any]) -> str:
+    """What became of each student, as data."""
+    return json.dumps([asdict(each) for each in results], indent=1)
 
 
 class Progress:

@@ -31,11 +31,6 @@ def notebook_of(cells: list[NotebookNode]) -> NotebookNode:
     )
 
 
-def error_output(name: str, value: str, *traceback: str) -> NotebookNode:
-    """An error, with what stands below it."""
-    return NotebookNode(output_type="error", ename=name, evalue=value, traceback=list(traceback))
-
-
 def text_display(text: str) -> NotebookNode:
     """Text that a cell shows."""
     return NotebookNode(output_type="display_data", metadata=NotebookNode(), data=_plain(text))

@@ -102,16 +102,14 @@ def _mark(
     with closing(Writer(root, source.name, sandboxed=sandboxed)) as writer:
         prepared = Assignment.of(source, store.version, sandboxed=sandboxed, cells=writer.cells)
         for submission, trouble in _computed(prepared, waiting, store, run):
-            done = Done(submission.student, trouble=trouble) if trouble else None
-            yield submission, done or writer.write(submission, source, store)
+            yield submission, writer.write(submission, source, store, trouble)
 
 
 def _computed(
     prepared: Assignment, waiting: Sequence[Submission], store: Store, run: Run
 ) -> Iterator[tuple[Submission, str | None]]:
-    """Each submission once its result is in the store, or with the reason why there is none."""
-    anew = store.is_empty
-    runs = {each: data for each in waiting if (data := _to_run(each, prepared, store, anew)) is not None}
+    """Each submission once its result is in the store, or with the trouble that there was."""
+    runs = {each: data for each in waiting if (data := _to_run(each, prepared, store)) is not None}
     yield from [(each, None) for each in waiting if each not in runs]
     for outcome in run(runs, prepared):
         if outcome.result is not None:
@@ -130,13 +128,13 @@ def _run(
         yield from outcomes_from_cluster(waiting, prepared, scheduler)
 
 
-def _to_run(submission: Submission, prepared: Assignment, store: Store, anew: bool) -> bytes | None:
-    """What a worker has to run; None where there is a result, or nothing that could be run."""
+def _to_run(submission: Submission, prepared: Assignment, store: Store) -> bytes | None:
+    """What a worker has to run; None where there is a result, or no file that could be read."""
     from .task import key_of_submission
 
     data = submission.data()
+    if data is None or store.is_empty:
+        return data
     with suppress(Exception):  # it is no notebook, or an odd one; the writer says what is wrong with it
-        if data is not None:
-            key = key_of_submission(data, prepared)
-            return data if anew or store.get(key) is None else None
+        return data if store.get(key_of_submission(data, prepared)) is None else None
     return None

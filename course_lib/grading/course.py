@@ -24,6 +24,11 @@ def database_url(root: Path) -> str:
     return str(read_config(root).CourseDirectory.get("db_url", default))
 
 
+def no_file_of(url: str) -> bool:
+    """Whether it is the address of an SQLite file that is not there, which connecting would make."""
+    return url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file()
+
+
 def course_directory(root: Path, config: Config | None = None) -> CourseDirectory:
     """The course in a folder, with its configuration or another one."""
     from nbgrader.coursedir import CourseDirectory

@@ -24,7 +24,7 @@ from .finding import find_notebook
 from .gradebook import AssignmentGradebook
 from .handed_in import open_submission
 from .timestamp import NAME as TIMESTAMP
-from .timestamp import handed_in_at, read_timestamp
+from .timestamp import handed_in_at, keep_timestamp, read_timestamp
 
 
 class SubmissionExporter(NotebookExporter):
@@ -48,18 +48,12 @@ class SubmissionExporter(NotebookExporter):
         handed_in = open_submission(path, noticed)
         if handed_in.unreadable:
             self.log.error("%s: %s", filename, handed_in.unreadable)
-        self._keep_time(Path(filename).parent, resources["nbgrader"]["student"])
+        course, student = self.parent.coursedir, resources["nbgrader"]["student"]
+        marked = course.format_path(course.autograded_directory, student, course.assignment_id)
+        keep_timestamp(Path(filename).parent, Path(marked))
         resources["metadata"] = {"name": Path(filename).stem, "path": str(Path(filename).parent)}
         resources["submission"] = {"noticed": handed_in.noticed, "unreadable": handed_in.unreadable}
         return self.from_notebook_node(handed_in.notebook, resources, **kwargs)
-
-    def _keep_time(self, folder: Path, student: str) -> None:
-        """Put the time of a submission beside its marked copy, where nbgrader tells a newer one from it."""
-        course, time = self.parent.coursedir, read_timestamp(folder)
-        if time is not None:
-            marked = Path(course.format_path(course.autograded_directory, student, course.assignment_id))
-            marked.mkdir(parents=True, exist_ok=True)
-            (marked / TIMESTAMP).write_text(f"{time}\n", encoding="utf-8")
 
     def _prepare(self, converter: Autograde) -> None:
         """Check once what every submission needs, and list the submissions as nbgrader can take them."""

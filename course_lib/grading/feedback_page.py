@@ -15,6 +15,7 @@ from nbgrader.preprocessors import ClearMarkScheme
 from nbgrader.utils import is_grade, is_locked, is_solution
 from traitlets import List, Unicode
 
+from .handed_in import UNREADABLE
 from .sanitise import name_of
 from .verdicts import KEPT
 
@@ -34,7 +35,7 @@ class FoldTests(ClearMarkScheme):
         course = nb.metadata.get("course", {})
         unreadable = [course["unreadable"]] if course.get("unreadable") else []
         said = {
-            "Your submission could not be read": unreadable,
+            UNREADABLE: unreadable,
             "Noticed and repaired before marking": course.get("repairs", []),
         }
         resources["notices"] = [{"head": head, "sentences": each} for head, each in said.items() if each]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .course import database_url
+from .course import database_url, no_file_of
 
 CELLS = """
 select c.name, c.cell_type, c.source, c.checksum from source_cell c
@@ -47,8 +47,8 @@ def recorded(root: Path, assignment: str) -> Recorded:
     from sqlalchemy.exc import SQLAlchemyError
 
     url = database_url(root)
-    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file():
-        return Recorded()  # which connecting would make
+    if no_file_of(url):
+        return Recorded()
     engine = create_engine(url)
     try:
         with engine.connect() as connection:

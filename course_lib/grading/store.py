@@ -67,10 +67,6 @@ class Store:
         """Whether there is no result yet."""
         return not self.folder.is_dir() or not any(self.folder.iterdir())
 
-    def key_of(self, notebook: NotebookNode, tests: Collection[str]) -> str:
-        """The key of a notebook made whole: see `key_of`."""
-        return key_of(notebook, tests, self.version)
-
     def get(self, key: str) -> Result | None:
         """The result under a key, or None where there is none that can be read."""
         try:

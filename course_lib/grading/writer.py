@@ -20,15 +20,14 @@ from .gradebook import AssignmentGradebook, unusable
 from .handed_in import open_submission
 from .marked import made_whole, marks_of, refusal, sign
 from .source import Source
-from .store import Store, write_whole
-from .timestamp import NAME as TIMESTAMP
-from .timestamp import handed_in_at, read_timestamp
+from .store import Store, key_of, write_whole
+from .timestamp import handed_in_at, keep_timestamp
 
 # What this module does itself, in this order; a configuration that lists anything else is nbgrader's to carry
 # out.
 SANITIZE = ["ClearOutput", "Sanitise", "CheckCellMetadata"]
 AUTOGRADE = ["CollectAndJudge", "LimitOutput", "SaveMarks", "AssignLatePenalties", "CheckCellMetadata"]
-NO_RESULT = "marking it ended the process that ran it; give the same command to try again"
+NO_RESULT = "its result is gone; give the same command to try again"
 
 
 class Writer:
@@ -49,10 +48,14 @@ class Writer:
         self._gradebook = AssignmentGradebook(course.db_url, course.course_id, assignment)
         self.cells = self._gradebook.cells
 
-    def write(self, submission: Submission, source: Source, store: Store) -> Done:
-        """Write one student's marks. Returns: the points in the gradebook, or why there are none."""
+    def write(self, submission: Submission, source: Source, store: Store, trouble: str | None = None) -> Done:
+        """Write one student's marks.
+
+        Parameters: trouble, why there is no result in the store, unless the file itself says why.
+        Returns: the points in the gradebook, or why there are none.
+        """
         try:
-            return self._write(submission, source, store)
+            return self._write(submission, source, store, trouble or NO_RESULT)
         except SQLAlchemyError as error:
             said = f"{unusable(error)}; mark it again"
         except OSError as error:
@@ -61,14 +64,14 @@ class Writer:
             said = f"it could not be marked ({type(error).__name__}: {error}); the others are"
         return Done(submission.student, trouble=said)
 
-    def _write(self, submission: Submission, source: Source, store: Store) -> Done:
+    def _write(self, submission: Submission, source: Source, store: Store, trouble: str) -> Done:
         handed_in = open_submission(submission.path, submission.noticed)
         notebook = made_whole(handed_in, self.cells, source.follows, self._gradebook.kernelspec)
         verdicts = refusal(notebook, source)
         if not verdicts:
-            result = store.get(store.key_of(notebook, source.tests))
+            result = store.get(key_of(notebook, source.tests, store.version))
             if result is None:
-                return Done(submission.student, trouble=NO_RESULT)
+                return Done(submission.student, trouble=trouble)
             verdicts = result.write_into(notebook)
         sign(notebook, source.secret, sandboxed=self.sandboxed)
         notebook, _ = self._limit.preprocess(notebook, {})
@@ -100,9 +103,7 @@ class Writer:
         for path in marked.parent.iterdir():
             if path != marked:  # of an earlier marking
                 (rmtree if path.is_dir() and not path.is_symlink() else remove)(str(path))
-        time = read_timestamp(submission.folder)
-        if time is not None:
-            (marked.parent / TIMESTAMP).write_text(f"{time}\n", encoding="utf-8")
+        keep_timestamp(submission.folder, marked.parent)
         self._nbgrader.set_permissions(self.assignment, submission.student)
 
 

@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from course_lib.grading.class_record import marked_path
+
 FEWEST = 2  # functions; a single short one is the same by chance
 
 
@@ -46,7 +48,7 @@ def alike(codes: Mapping[str, Mapping[str, str]], wrong: Mapping[str, Collection
 
 def answers(root: Path, assignment: str, student: str, functions: Collection[str]) -> dict[str, str]:
     """The text of each function's cell in a student's marked notebook; nothing where there is none."""
-    path = root / "autograded" / student / assignment / f"{assignment}.ipynb"
+    path = marked_path(root, student, assignment)
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     except (OSError, ValueError, KeyError):

@@ -13,8 +13,10 @@ from pathlib import Path
 
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 
-TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
-LONGEST = 1000  # bytes; nbgrader's secrets have 128
+from course_lib.grading.timestamp import NAME as TIMESTAMP
+from course_lib.grading.timestamp import read_small
+
+SECRET = "submission_secret.txt"
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
@@ -63,9 +65,7 @@ class ReleaseFeedback(ExchangeReleaseFeedback):
 
 def _read(path: Path) -> str | None:
     """The text of a small ordinary file; students write to where it lies."""
-    if path.is_symlink() or not path.is_file() or path.stat().st_size > LONGEST:
-        return None
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        return (read_small(path) or b"").decode("utf-8") or None
+    except UnicodeDecodeError:
         return None

@@ -71,13 +71,10 @@ def read_marks(root: Path, assignments: Sequence[str] = ()) -> list[Marks]:
     """
     from nbgrader.api import Gradebook
 
-    from course_lib.grading.course import course_directory
+    from course_lib.grading.course import course_directory, no_file_of
 
     course = course_directory(root)
-    if (
-        course.db_url.startswith("sqlite:///")
-        and not Path(course.db_url.removeprefix("sqlite:///")).is_file()
-    ):
+    if no_file_of(course.db_url):
         raise CourseError("there is no gradebook yet; mark first: course mark ASSIGNMENT")
     with Gradebook(course.db_url, course.course_id) as gradebook:
         known = {assignment.name: assignment for assignment in gradebook.assignments}

@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from course_lib.grading.catalogue import read
 from course_lib.grading.source import Source
 from course_lib.grading.task import Assignment
 from marking import ROOT, Course, answered, answers_of
+from process_table import children
 from test_pipeline import STOCK
 
 from .in_kernel import PREPARED
@@ -118,27 +118,17 @@ def timed(course: Course, command: list[str]) -> tuple[float, float]:
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    others = _children()
+    others = children(os.getpid())
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(command, cwd=course.folder, capture_output=True, encoding="utf-8", errors="replace")
     wall = time.perf_counter() - start
-    while orphans := _children() - others:
+    while orphans := children(os.getpid()) - others:
         for process in orphans:
             os.waitpid(process, 0)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}\n{done.stderr[-3000:]}")
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def _children() -> set[int]:
-    """The processes whose parent this one is."""
-    found = set()
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) == os.getpid():
-                found.add(int(entry.name))
-    return found
 
 
 if __name__ == "__main__":

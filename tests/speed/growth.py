@@ -16,7 +16,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -25,6 +24,7 @@ import numpy as np
 from course_lib.checks.answer import answer_in
 from course_lib.grading.source import Source
 from marking import ROOT, Course
+from process_table import descendants
 
 from .__main__ import SECRET, timed, work
 
@@ -92,23 +92,8 @@ class Memory:
 
     def _look(self) -> None:
         while not self._end.wait(0.05):
-            for process in _descendants(os.getpid()):
+            for process in descendants(os.getpid()):
                 self.most = max(self.most, _own_memory(Path(f"/proc/{process}")))
-
-
-def _descendants(ancestor: int) -> set[int]:
-    """The processes that a process has started, and those that these have."""
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            children.setdefault(parent, []).append(int(entry.name))
-    found, waiting = set(), [ancestor]
-    while waiting:
-        mine = children.get(waiting.pop(), [])
-        found |= {*mine}
-        waiting += mine
-    return found
 
 
 def _own_memory(process: Path) -> int:
