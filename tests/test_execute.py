@@ -69,7 +69,7 @@ CELLS = {
     "prints": ("while True:\n    print('x' * 100_000)", "wrote without end|too long"),
     "one giant output": (
         "from IPython.display import display\ndisplay({'text/plain': 'x' * 100_000_000}, raw=True)",
-        "could not be read",
+        "could not be read|too long",
     ),
     "exits": ("import sys\nsys.exit(0)", None),
     "quits": ("exit()", "end the notebook's kernel"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -14,27 +15,35 @@ from .values import Json, Received, decode_named, receive
 
 # Given a call's name and outputs: the question that leads to a known mistake, or None.
 Diagnose = Callable[[str, dict[str, Received]], str | None]
+Hint = Callable[[], str | None]  # the question; looked for only where something is wrong
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call, ready to be judged: arguments, the student's record and the reference's outputs."""
+    """One call, ready to be judged: the student's record, the reference's outputs and, once somebody looks at
+    them, the arguments."""
 
     name: str
-    arguments: dict[str, Any]
+    encoded: Json
+    names: list[str]
     record: Json
     raises: bool
     reference: dict[str, Any] | None
 
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments by name."""
+        return decode_named(self.encoded, self.names)
+
 
 def ready(exercise: Exercise, call: Json, record: Json, expected: Json) -> Call:
     """A call of a request with its record and the reference's, decoded."""
-    arguments = decode_named(call["arguments"], names_in(call, exercise.parameters))
     reference = None
     if not call["raises"]:
         outputs = outputs_by_name(exercise.returns, receive(expected["returned"]))
         reference = {name: np.asarray(item.value) for name, item in outputs.items()}
-    return Call(call["id"].rsplit(" #", 1)[0], arguments, record, call["raises"], reference)
+    name, names = call["id"].rsplit(" #", 1)[0], names_in(call, exercise.parameters)
+    return Call(name, call["arguments"], names, record, call["raises"], reference)
 
 
 def place(call: Call, reveal: bool) -> str:
@@ -65,19 +74,20 @@ def named(item: Received, reveal: bool) -> str:
     return words.get(item.kind, f"{item.value}" if reveal else "something else")
 
 
-def hint_for(
-    outputs: list[tuple[Call, dict[str, Received]]],
-    diagnose: Diagnose | None,
-) -> str | None:
-    """The question that leads to a known mistake, where the outputs of one call give one away."""
-    if diagnose is None:
-        return None
-    return first(diagnose(call.name, got) for call, got in outputs)
+def hint_for(outputs: list[tuple[Call, dict[str, Received]]], diagnose: Diagnose | None) -> Hint:
+    """What gives the question that leads to a known mistake, where the outputs of one call give one away."""
+
+    @cache
+    def hint() -> str | None:
+        return None if diagnose is None else first(diagnose(call.name, got) for call, got in outputs)
+
+    return hint
 
 
-def first(sentences: Iterable[str | None], hint: str | None = None) -> str | None:
+def first(sentences: Iterable[str | None], hint: Hint = lambda: None) -> str | None:
     """The first sentence there is, with the question that leads to the mistake unless it is in it already."""
     for sentence in sentences:
         if sentence is not None:
-            return f"{sentence} {hint}" if hint and hint.rstrip(".") not in sentence else sentence
+            question = hint()
+            return f"{sentence} {question}" if question and question.rstrip(".") not in sentence else sentence
     return None

@@ -122,7 +122,7 @@ def _rungs(
     yield "shape", first((shapes(exercise, call, got, reveal) for call, got in outputs), hint)
     arrays = [(call, {name: np.asarray(item.value) for name, item in got.items()}) for call, got in outputs]
     overflow = "Which step can overflow, or divide by 0?"
-    yield "finite", first((finite(call, got, reveal) for call, got in arrays), hint or overflow)
+    yield "finite", first((finite(call, got, reveal) for call, got in arrays), lambda: hint() or overflow)
     if behaviour.repeats:
         yield "the same again", first((repeats(call) for call in calls), hint)
     if any(returned.weights for returned in exercise.returns):

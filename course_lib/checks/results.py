@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .calls import Call, named, place
+from .calls import Call, Hint, named, place
 from .spec import Behaviour, Exercise, Returned
 from .values import Received
 
@@ -88,11 +88,11 @@ def finite(call: Call, got: dict[str, np.ndarray], reveal: bool) -> str | None:
 
 
 def row_sums(
-    exercise: Exercise, call: Call, got: dict[str, np.ndarray], reveal: bool, hint: str | None
+    exercise: Exercise, call: Call, got: dict[str, np.ndarray], reveal: bool, hint: Hint
 ) -> str | None:
     """The rows of weights sum to what the reference's rows sum to: 1, or 0 where nothing is allowed.
 
-    hint: the question that leads to a known mistake; without it the sentence ends with one of its own.
+    hint: gives the question that leads to a known mistake; without it the sentence ends with one of its own.
     """
     assert call.reference is not None
     for returned in exercise.returns:
@@ -110,7 +110,7 @@ def row_sums(
                 if reveal
                 else f" to something else than {wanted[index]:.0f}"
             )
-            return f"{place(call, reveal)} {row}{numbers}. {hint or _question_of_sums(call, nearly)}"
+            return f"{place(call, reveal)} {row}{numbers}. {hint() or _question_of_sums(call, nearly)}"
     return None
 
 

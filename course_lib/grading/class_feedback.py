@@ -25,7 +25,7 @@ from course_lib.project import MARKER
 from .class_record import digest_of, marked_path
 from .course import course_directory, read_config
 from .gradebook import AssignmentGradebook
-from .processes import Failed, in_processes
+from .processes import Failed, Processes
 from .store import FOLDER, code_version, write_whole
 
 PAGE_LIBRARIES = ("nbgrader", "nbconvert", "jinja2", "latex2mathml", "mistune", "pygments")
@@ -113,11 +113,13 @@ def _digests(root: Path, assignment: str, marked: dict[str, Path]) -> dict[str, 
 def _made(root: Path, assignment: str, waiting: Sequence[str], workers: int) -> Iterator[Page]:
     chunks = {start: waiting[start : start + TOGETHER] for start in range(0, len(waiting), TOGETHER)}
     make = partial(_make, root.resolve(), assignment)
-    for start, made in in_processes(make, chunks, workers, __name__):
-        if isinstance(made, Failed):
-            yield from (Page(each, trouble=f"its page could not be made ({made})") for each in chunks[start])
-        else:
-            yield from made
+    with Processes(workers, [__name__]) as processes:
+        for start, made in processes.each(make, chunks):
+            if isinstance(made, Failed):
+                said = f"its page could not be made ({made})"
+                yield from (Page(each, trouble=said) for each in chunks[start])
+            else:
+                yield from made
 
 
 def _make(root: Path, assignment: str, students: Sequence[str]) -> list[Page]:

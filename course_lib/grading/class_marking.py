@@ -8,7 +8,7 @@ recorded as done, and did not change since, is left alone, and nbgrader is not e
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -25,9 +25,7 @@ from .store import FOLDER, Store, assignment_version
 if TYPE_CHECKING:
     from .source import Source
     from .task import Assignment
-    from .workers import Outcome
-
-    Run = Callable[[Mapping[Submission, bytes], Assignment], Iterator[Outcome[Submission]]]
+    from .workers import Cluster, Local
 
 
 def mark_class(
@@ -69,18 +67,22 @@ def mark_class(
             tell(known)
     if waiting:
         from .source import Source
+        from .workers import Cluster, Local
 
-        if scheduler is None:
-            needs_sandbox("--unsandboxed", not sandboxed)
-        if record_use(root / NAME, secret):
-            logging.getLogger("course.mark").warning("%s", OTHER_SECRET)
-        store = Store(root / FOLDER / assignment, version)
-        run = partial(_run, workers=workers, scheduler=scheduler)
-        for each, done in _mark(waiting, Source(solution, secret), store, root, run, sandboxed=sandboxed):
-            if done.trouble is None:
-                record.put(each, version, marked_path(root, each.student, assignment), done)
-            results[each.student] = done
-            tell(done)
+        source, count = Source(solution, secret), min(workers, len(waiting))
+        here = scheduler is None
+        machine = Local(count, source.imports, sandboxed=sandboxed) if here else Cluster(str(scheduler))
+        with machine:
+            if here:
+                needs_sandbox("--unsandboxed", not sandboxed)
+            if record_use(root / NAME, secret):
+                logging.getLogger("course.mark").warning("%s", OTHER_SECRET)
+            store = Store(root / FOLDER / assignment, version)
+            for each, done in _mark(waiting, source, store, root, machine, sandboxed=sandboxed):
+                if done.trouble is None:
+                    record.put(each, version, marked_path(root, each.student, assignment), done)
+                results[each.student] = done
+                tell(done)
         if len(found) == len(results) and students == "*":
             store.forget_other_versions()
     return [results[student] for student in sorted(results)]
@@ -91,41 +93,38 @@ def _mark(
     source: Source,
     store: Store,
     root: Path,
-    run: Run,
+    machine: Local | Cluster,
     *,
     sandboxed: bool,
 ) -> Iterator[tuple[Submission, Done]]:
     """Mark these submissions, each as soon as its result is there."""
-    from .task import Assignment
+    from .task import prepare
     from .writer import Writer
 
     with closing(Writer(root, source.name, sandboxed=sandboxed)) as writer:
-        prepared = Assignment.of(source, store.version, sandboxed=sandboxed, cells=writer.cells)
-        for submission, trouble in _computed(prepared, waiting, store, run):
+        make = partial(
+            prepare,
+            solution=source.path.resolve(),
+            secret=source.secret,
+            version=store.version,
+            sandboxed=sandboxed,
+            cells=writer.cells,
+        )
+        prepared = machine.prepare(make)
+        for submission, trouble in _computed(prepared, waiting, store, machine):
             yield submission, writer.write(submission, source, store, trouble)
 
 
 def _computed(
-    prepared: Assignment, waiting: Sequence[Submission], store: Store, run: Run
+    prepared: Assignment, waiting: Sequence[Submission], store: Store, machine: Local | Cluster
 ) -> Iterator[tuple[Submission, str | None]]:
     """Each submission once its result is in the store, or with the trouble that there was."""
     runs = {each: data for each in waiting if (data := _to_run(each, prepared, store)) is not None}
     yield from [(each, None) for each in waiting if each not in runs]
-    for outcome in run(runs, prepared):
+    for outcome in machine.run(runs, prepared):
         if outcome.result is not None:
             store.put(outcome.key, outcome.result)
         yield outcome.name, outcome.trouble
-
-
-def _run(
-    waiting: Mapping[Submission, bytes], prepared: Assignment, *, workers: int, scheduler: str | None
-) -> Iterator[Outcome[Submission]]:
-    from .workers import outcomes, outcomes_from_cluster
-
-    if scheduler is None:
-        yield from outcomes(waiting, prepared, workers)
-    else:
-        yield from outcomes_from_cluster(waiting, prepared, scheduler)
 
 
 def _to_run(submission: Submission, prepared: Assignment, store: Store) -> bytes | None:

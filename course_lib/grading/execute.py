@@ -10,7 +10,7 @@ robbed on the way, they are asked in kernels that ran no other answer: what did 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from nbformat import NotebookNode
 from traitlets import Bool, Float, Integer, Unicode
@@ -24,7 +24,7 @@ from .kernel import Gone, Kernel
 from .provisioner import NAME as PROVISIONER
 from .questions import Questions
 from .replay import Replay
-from .source import Test, VisibleTests
+from .source import PartKey, Test, VisibleTests
 from .verdicts import failed, in_our_words, robbed, say_why_there_is_none, write
 
 OURS = "The course could not judge this answer, which is no fault of yours: please tell your instructor."
@@ -51,6 +51,7 @@ class JudgedExecute(LoggingConfigurable):
         """
         self.source, self.verdicts = source, dict[str, Verdict]()
         self._unanswered: set[str] = set()
+        self._known: dict[int | None, dict[PartKey, Verdict]] = {}
         self._replay = Replay(
             notebook.cells,
             source.tests,
@@ -77,14 +78,13 @@ class JudgedExecute(LoggingConfigurable):
             raise CourseError("no kernel could be started for this submission; mark it again") from None
 
     def _judge_all(self) -> None:
-        tests = self.source.tests.values()
+        tests = list(self.source.tests.values())
         try:
             self._replay.run()
-            at_once = self._ask.together(
-                {each.cell: self.source.requests(each, hidden=False) for each in tests}
-            )
+            at_once = self._together(tests, hidden=False)
             visible = {test.cell: at_once.get(test.cell) or self._visible(test) for test in tests}
-            at_once = self._ask.together(self._hidden_requests(visible)) if at_once else {}
+            found = [test for test in tests if at_once and visible[test.cell]["missing"] is None]
+            at_once = self._together(found, hidden=True)
             for test in tests:
                 self.verdicts[test.cell] = self._with_hidden(test, visible[test.cell], at_once.get(test.cell))
         except Gone as gone:  # no kernel survived the cells
@@ -105,24 +105,37 @@ class JudgedExecute(LoggingConfigurable):
             return "It needs an earlier function, which did not come to its end."
         return self._ask.answer(test, self.source.requests(test, hidden=False))
 
-    def _hidden_requests(self, visible: Mapping[str, Json | str]) -> dict[str, Json]:
-        """What to ask of the functions that there are, by test."""
-        found = [self.source.tests[cell] for cell, bundle in visible.items() if bundle["missing"] is None]
-        requests = {test.cell: self.source.requests(test, hidden=True) for test in found}
-        return {cell: request for cell, request in requests.items() if request["calls"]}
+    def _together(self, tests: Sequence[Test], *, hidden: bool) -> dict[str, Json]:
+        """The bundles of these tests, asked at once, and each case once only, for however many tests it
+        counts; nothing where anything is not as it should be."""
+        places = {test.cell: self._replay.places.get(test.cell) for test in tests}
+        requests = {
+            (part.key, places[test.cell]): self._ask.at_place(test, part.request)
+            for test in tests
+            for part in self.source.parts(test)
+            if part.reveal is not hidden and (part.reveal or part.request["calls"])
+        }
+        answers = self._ask.together(requests)
+        bundles = {}
+        for test in tests if answers else ():
+            here = {key: each for (key, place), each in answers.items() if place == places[test.cell]}
+            bundles[test.cell] = self.source.bundle(test, here, hidden=hidden)
+        return bundles
 
-    def _with_hidden(self, test: Test, visible: Json | str, hidden: Json | str | None) -> Verdict:
+    def _with_hidden(self, test: Test, visible: Json | str, hidden: Json | None) -> Verdict:
         """The verdict on visible and hidden inputs together; the latter are asked if there is no bundle."""
         if isinstance(visible, str):
             return self._no_answer(test, visible)
-        bundle = visible
         request = self.source.requests(test, hidden=True)
-        if visible["missing"] is None and request["calls"] and not self._ask.is_stuck(test):
-            hidden = hidden or self._ask.answer(test, request)
-            if isinstance(hidden, str):
-                return self._no_answer(test, hidden)
-            bundle = visible | {"calls": [*visible["calls"], *hidden["calls"]]}
-        return self._judged(test, bundle)
+        if visible["missing"] is not None or not request["calls"] or self._ask.is_stuck(test):
+            return self._judged(test, visible)
+        if hidden is not None:
+            known = self._known.setdefault(self._replay.places.get(test.cell), {})
+            return self._judged(test, _joined(visible, hidden), known=known)
+        answer = self._ask.answer(test, request)
+        if isinstance(answer, str):
+            return self._no_answer(test, answer)
+        return self._judged(test, _joined(visible, answer))
 
     def _no_answer(self, test: Test, why: str) -> Verdict:
         self._unanswered.add(test.cell)
@@ -181,9 +194,16 @@ class JudgedExecute(LoggingConfigurable):
             and self.source.stand_ins(test) is not None
         )
 
-    def _judged(self, test: Test, bundle: Json, *, reveal: bool = True) -> Verdict:
+    def _judged(
+        self, test: Test, bundle: Json, *, reveal: bool = True, known: dict[PartKey, Verdict] | None = None
+    ) -> Verdict:
         try:
-            return self.source.judge(test, bundle, reveal=reveal)
+            return self.source.judge(test, bundle, reveal=reveal, known=known)
         except Exception:
             self.log.exception("%s could not be judged; the mistake is the course's", test.cell)
             return failed(test, OURS)
+
+
+def _joined(visible: Json, hidden: Json) -> Json:
+    """The bundle of all inputs."""
+    return visible | {"calls": [*visible["calls"], *hidden["calls"]]}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from multiprocessing import connection, get_context
+from multiprocessing import connection, forkserver, get_context
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
@@ -21,32 +21,58 @@ class Failed(Exception):
     """What went wrong with one thing, in words."""
 
 
-def in_processes(
-    function: Callable[[Any], Any], things: Mapping[Name, Any], workers: int, module: str
-) -> Iterator[tuple[Name, Any]]:
-    """Call a function with each of these things, in so many processes.
+class Processes:
+    """So many processes, which end with the `with` statement, at once where that ends early.
 
-    Parameters: function, which can be sent to another process; module, what takes long to import: where
-    processes can fork, they fork from one that has it.
-    Yields: a name and what the function returned, or `Failed` where it raised or ended its process, as they
-    come. Processes that are not needed any more are ended, at once when the caller stops early.
+    Parameters: modules, what takes long to import: where processes can fork, they fork from one that has
+    them; it begins to import now, while this process goes on. begin, what each process calls first of all.
     """
-    context: Any = get_context("forkserver" if os.name == "posix" else "spawn")
-    if os.name == "posix":
-        context.set_forkserver_preload([module])
-    waiting, tries = dict(reversed(things.items())), Counter[Name]()
-    idle: list[tuple[Connection, Any]] = []
-    busy: dict[Connection, tuple[Name, Any]] = {}
-    try:
-        while waiting or busy:
-            while waiting and len(busy) < min(workers, MOST):
-                mine, process = idle.pop() if idle else _start(context, function)
+
+    def __init__(
+        self, workers: int, modules: Sequence[str], begin: Callable[[], object] | None = None
+    ) -> None:
+        self.workers, self.begin = min(workers, MOST), begin
+        self._context: Any = get_context("forkserver" if os.name == "posix" else "spawn")
+        self._idle: list[tuple[Connection, Any]] = []
+        self._busy: dict[Connection, tuple[Hashable, Any]] = {}
+        if os.name == "posix":
+            self._context.set_forkserver_preload([*modules])
+            forkserver.ensure_running()
+
+    def __enter__(self) -> Processes:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for mine, (_, process) in self._busy.items():
+            process.kill()
+            mine.close()
+        for mine, _ in self._idle:
+            mine.close()  # which ends it
+
+    def start(self) -> None:
+        """Start the processes now, so that they are ready when there is something to do."""
+        while len(self._idle) + len(self._busy) < self.workers:
+            self._idle.append(self._start())
+
+    def each(self, function: Callable[[Any], Any], things: Mapping[Name, Any]) -> Iterator[tuple[Name, Any]]:
+        """Call a function with each of these things.
+
+        Parameters: function, which can be sent to another process, and is sent once to each.
+        Yields: a name and what the function returned, or `Failed` where it raised or ended its process, as
+        they come.
+        """
+        waiting, tries = dict(reversed(things.items())), Counter[Name]()
+        told: set[Connection] = set()
+        while waiting or self._busy:
+            while waiting and len(self._busy) < self.workers:
+                mine, process = self._idle.pop() if self._idle else self._start()
                 name, thing = waiting.popitem()
-                busy[mine] = name, process
+                self._busy[mine] = name, process
                 with suppress(OSError):  # it died: heard below
-                    mine.send((name, thing))
-            for mine in connection.wait(list(busy)):
-                name, process = busy.pop(mine)  # type: ignore[index]
+                    mine.send((None if mine in told else function, name, thing))
+                told.add(mine)
+            for mine in connection.wait(list(self._busy)):
+                name, process = self._busy.pop(mine)  # type: ignore[index, assignment]
                 try:
                     value = mine.recv()  # type: ignore[union-attr]
                 except (EOFError, OSError):
@@ -57,32 +83,30 @@ def in_processes(
                         continue
                     value = Failed("it ended the process that worked on it, each time it was tried")
                 else:
-                    idle.append((mine, process))  # type: ignore[arg-type]
+                    self._idle.append((mine, process))  # type: ignore[arg-type]
                 yield name, value
-    finally:
-        for mine, (_, process) in busy.items():
-            process.kill()
-            mine.close()
-        for mine, _ in idle:
-            mine.close()  # which ends it
+
+    def _start(self) -> tuple[Connection, Any]:
+        mine, theirs = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(theirs, self.begin), daemon=True)
+        process.start()
+        theirs.close()
+        return mine, process
 
 
-def _start(context: Any, function: Callable[[Any], Any]) -> tuple[Connection, Any]:
-    mine, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(theirs, function), daemon=True)
-    process.start()
-    theirs.close()
-    return mine, process
-
-
-def _work(ours: Connection, function: Callable[[Any], Any]) -> None:
+def _work(ours: Connection, begin: Callable[[], object] | None) -> None:
     """Answer until the other side hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one decides
+    if begin is not None:
+        begin()
+    function: Callable[[Any], Any] | None = None
     while True:
         try:
-            _, thing = ours.recv()
+            given, _, thing = ours.recv()
         except (EOFError, OSError):
             return
+        function = given or function
+        assert function is not None
         try:
             value = function(thing)
         except Exception as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+import time
 from typing import Any
 
 from jupyter_client.provisioning import LocalProvisioner
@@ -13,6 +14,7 @@ from . import warm
 from .sandbox import Room
 
 NAME = "course-sandbox"
+KILL_SECONDS = 5.0
 SOCKETS = [f"k-{number}" for number in range(1, 6)]
 
 
@@ -77,6 +79,14 @@ class SandboxProvisioner(LocalProvisioner):
         while await self.poll() is None:
             await asyncio.sleep(0.002)
         return await super().wait()
+
+    async def kill(self, restart: bool = False) -> None:
+        """End the kernel; come back when it has ended: jupyter_client would look again a tenth of a second
+        later."""
+        await super().kill(restart=restart)
+        end = time.monotonic() + KILL_SECONDS
+        while await self.poll() is None and time.monotonic() < end:
+            await asyncio.sleep(0.002)
 
     async def shutdown_requested(self, restart: bool = False) -> None:
         """A marking kernel has nothing to save: end it at once."""

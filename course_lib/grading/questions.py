@@ -7,7 +7,8 @@ reason in words why there is none.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from typing import TypeVar
 
 from course_lib.checks.answer import ask, read_bundle
 from course_lib.checks.judge import UNREADABLE
@@ -16,6 +17,8 @@ from course_lib.checks.values import BadRecord, Json
 from .kernel import TOO_LONG, Gone, Message
 from .replay import Replay
 from .source import Test
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class Questions:
@@ -40,18 +43,18 @@ class Questions:
         keys = [(test.exercise.function, each.name) for each in test.exercise.presupposed(test.behaviour)]
         return next((self._stuck[key] for key in keys if key in self._stuck), None)
 
-    def together(self, requests: Mapping[str, Json]) -> dict[str, Json]:
-        """The bundles of several tests, asked at once; nothing where anything is not as it should be, and
-        then each is asked alone, in a new kernel."""
+    def together(self, requests: Mapping[Key, Json]) -> dict[Key, Json]:
+        """The bundles of several requests, asked at once; nothing where anything is not as it should be, and
+        then each test is asked alone, in a new kernel."""
         heard = _Displays()
-        asked = [self._code(cell, request) for cell, request in requests.items()]
+        asked = [ask(request) for request in requests.values()]
         if not asked or not self.replay.ask_together(asked, heard.hear):
             return {}
         try:
             if len(heard.contents) != len(asked):
                 raise BadRecord(f"{len(heard.contents)} bundles instead of {len(asked)}")
             pairs = zip(requests, heard.contents, strict=True)
-            return {cell: read_bundle([content]) for cell, content in pairs}
+            return {key: read_bundle([content]) for key, content in pairs}
         except BadRecord:
             self.replay.give_up()
             return {}
@@ -63,7 +66,7 @@ class Questions:
             return stuck
         heard, key = _Displays(), (test.exercise.function, test.behaviour.name)
         try:
-            if self.replay.ask(self._code(test.cell, request), heard.hear):
+            if self.replay.ask(ask(self.at_place(test, request)), heard.hear):
                 self._stuck[key] = TOO_LONG
             return read_bundle(heard.contents)
         except Gone as gone:
@@ -74,9 +77,9 @@ class Questions:
             self.trouble = True
             return self._stuck.get(key, UNREADABLE)
 
-    def _code(self, cell: str, request: Json) -> str:
-        """The code that asks, with the names as they are at the test's place in the notebook."""
-        return ask(request | {"place": self.replay.places.get(cell)})
+    def at_place(self, test: Test, request: Json) -> Json:
+        """The request, to be answered with the names as they are at the test's place in the notebook."""
+        return request | {"place": self.replay.places.get(test.cell)}
 
 
 class _Displays:

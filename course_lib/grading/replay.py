@@ -148,22 +148,25 @@ class Replay:
             if cell.cell_type != "code":
                 continue
             if name not in self.tests:
-                self._run_cell(kernel, index, cell, end)
-                changed = True
+                changed = not self._run_cell(kernel, index, cell, end)
+                place = place if changed else index
                 continue
             if changed and index not in self._ending:
                 kernel.run("", REMEMBER, _ignore, expressions=[remember(index)])
                 place, changed = index, False
             self.places[name] = place
 
-    def _run_cell(self, kernel: Kernel, index: int, cell: NotebookNode, end: float) -> None:
+    def _run_cell(self, kernel: Kernel, index: int, cell: NotebookNode, end: float) -> bool:
+        """Run a cell. Returns: whether the names were kept as they are after it, which is tried where a test
+        is next: it saves the kernel a message."""
         if index in self._ending | self._left_out or not cell.source.strip():
-            return
+            return False
         outputs, reply = self._shown.cell(), None
         seconds = min(AGAIN if index in self._slow else self.seconds, end - time.monotonic())
+        expressions = [remember(index)] if self._is_before_a_test(index) else []
         try:
             if seconds > 0:
-                reply, interrupted = kernel.run(cell.source, seconds, outputs.hear)
+                reply, interrupted = kernel.run(cell.source, seconds, outputs.hear, expressions=expressions)
                 if interrupted:
                     self._slow.add(index)
                     outputs.stop(TOO_LONG)
@@ -173,6 +176,19 @@ class Replay:
                 if seconds <= 0:
                     outputs.stop(NO_TIME)
                 cell.outputs = kept(_with_error(outputs.outputs, reply))
+        return bool(expressions) and _evaluated(reply)
+
+    def _is_before_a_test(self, index: int) -> bool:
+        """Whether the next cell with code is a test's."""
+        code = (cell for cell in self.cells[index + 1 :] if cell.cell_type == "code")
+        return name_of(next(code, NotebookNode())) in self.tests
+
+
+def _evaluated(reply: Message | None) -> bool:
+    """Whether a kernel says that it evaluated the expression that it was sent with a cell."""
+    said = (reply or {}).get("user_expressions")
+    first = said.get("0") if isinstance(said, dict) else None
+    return isinstance(first, dict) and first.get("status") == "ok"
 
 
 def _ignore(message: Message) -> None:

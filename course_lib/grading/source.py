@@ -19,6 +19,7 @@ from course_lib.checks.store import visible
 from course_lib.checks.values import Json, Received
 from course_lib.errors import CourseError
 
+PartKey = tuple[str, str, bool]  # function, behaviour, whether a sentence may tell inputs
 HEAVY = ("numpy", "torch", "matplotlib.pyplot")
 
 
@@ -44,6 +45,11 @@ class Part:
     reference: Json
     reveal: bool
     diagnose: Callable[[str, dict[str, Received]], str | None] | None = None
+
+    @property
+    def key(self) -> PartKey:
+        """What tells it from all other parts of an assignment."""
+        return self.request["function"], self.behaviour.name, self.reveal
 
 
 class VisibleTests:
@@ -87,22 +93,36 @@ class VisibleTests:
         ]
         return parts[0].request | {"calls": calls}
 
-    def judge(self, test: Test, bundle: Json, *, reveal: bool = True) -> Verdict:
+    def bundle(self, test: Test, answers: Mapping[PartKey, Json], *, hidden: bool) -> Json:
+        """The bundle that `requests` would have given, from those that the single parts gave."""
+        parts = [(i, part.key) for i, part in enumerate(self.parts(test)) if part.reveal is not hidden]
+        found = [(i, answers[key]) for i, key in parts if key in answers]
+        missing = [answer["missing"] for _, answer in found if answer["missing"] is not None]
+        calls = [record | {"id": f"{i}/{record['id']}"} for i, answer in found for record in answer["calls"]]
+        return {"missing": missing[0] if missing else None, "calls": calls}
+
+    def judge(
+        self, test: Test, bundle: Json, *, reveal: bool = True, known: dict[PartKey, Verdict] | None = None
+    ) -> Verdict:
         """The verdict on what a student's kernel answered to `requests`, with the test's own points.
 
-        reveal: False where the kernel knows more than a student may, so that none of its words is told.
+        Parameters: reveal, False where the kernel knows more than a student may, so that none of its words is
+        told; known, where verdicts on single parts are kept for the next test that they count for, as long as
+        the same answers are judged.
         """
+        known = {} if known is None else known
         for index, part in enumerate(self.parts(test)):
-            answered = bundle | {"calls": _records(bundle, f"{index}/")}
-            verdict = judge(
-                test.exercise,
-                part.behaviour,
-                part.request,
-                answered,
-                part.reference,
-                reveal=part.reveal and reveal,
-                diagnose=part.diagnose,
-            )
+            if part.key not in known:
+                known[part.key] = judge(
+                    test.exercise,
+                    part.behaviour,
+                    part.request,
+                    bundle | {"calls": _records(bundle, f"{index}/")},
+                    part.reference,
+                    reveal=part.reveal and reveal,
+                    diagnose=part.diagnose,
+                )
+            verdict = known[part.key]
             if verdict.failed is not None:
                 break
         return verdict.as_part_of(test.behaviour)
@@ -146,7 +166,7 @@ class Source(AllTests):
                 f"{path}: not an assignment of this course; expected one of {', '.join(MODULES)}"
             )
         super().__init__(path.stem)
-        self.secret = secret
+        self.path, self.secret = path, secret
         self._hidden_parts: dict[tuple[str, str], Part] = {}
         try:
             self.notebook = nbformat.read(path, as_version=4)
@@ -184,7 +204,9 @@ class Source(AllTests):
             name for name in HEAVY if re.search(rf"^\s*(import|from) {re.escape(name)}\b", code, re.MULTILINE)
         ]
         # The first optimiser of a process imports the compiler, which takes as long as torch itself.
-        return [*found, "course_lib.checks.answer", *(["torch._dynamo"] if "optim." in code else [])]
+        compiler = ["torch._dynamo"] if "optim." in code else []
+        used = ["course_lib.checks.torch_used"] if "torch" in found else []
+        return [*found, "course_lib.checks.answer", *compiler, *used]
 
     def stand_ins(self, test: Test) -> Json:
         """The code of the solution's own predecessors."""

@@ -9,6 +9,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from nbformat import NotebookNode
 
@@ -60,6 +61,19 @@ class Assignment:
             source.imports,
             sandboxed,
         )
+
+
+def prepare(
+    _: object,
+    *,
+    solution: Path,
+    secret: str,
+    version: str,
+    sandboxed: bool,
+    cells: Sequence[SourceCell],
+) -> Assignment:
+    """The assignment of a solution notebook, by a process that is asked with nothing else in hand."""
+    return Assignment.of(Source(solution, secret), version, sandboxed=sandboxed, cells=cells)
 
 
 class Prepared(AllTests):

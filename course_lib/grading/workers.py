@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+import os
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
 from course_lib.errors import CourseError
 
-from .processes import Failed, in_processes
+from .processes import Failed, Processes
 from .store import Result
 from .task import Assignment, mark_submission
+from .warm import parent_with
 
 CONNECT_SECONDS = 10
 
@@ -28,55 +30,98 @@ class Outcome(Generic[Name]):
     trouble: str | None = None
 
 
-def outcomes(waiting: Mapping[Name, bytes], prepared: Assignment, workers: int) -> Iterator[Outcome[Name]]:
-    """Run these submissions in processes of this machine; each outcome as it is there."""
-    run = partial(mark_submission, assignment=prepared)
-    for name, value in in_processes(run, waiting, workers, __name__):
-        if isinstance(value, Failed):
-            yield Outcome(
-                name, trouble=f"it could not be marked ({value}); give the same command to try again"
-            )
-        else:
-            yield Outcome(name, *value)
+class Local:
+    """Processes of this machine, each with a warm parent for its kernels.
+
+    Parameters: modules, what submissions import, as far as it takes long: it is imported once, beside what
+    this process does meanwhile, and every process is a fork of that. Use it in a `with` statement.
+    """
+
+    def __init__(self, workers: int, modules: Sequence[str], *, sandboxed: bool) -> None:
+        os.environ["OMP_NUM_THREADS"] = "1"  # of threads only one survives a fork
+        begin = partial(parent_with, tuple(modules)) if sandboxed and modules else None
+        self._all = [__name__, *modules]
+        self._processes = Processes(workers, self._all, begin)
+
+    def __enter__(self) -> Local:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._processes.__exit__(*exception)
+
+    def prepare(self, make: Callable[[object], Assignment]) -> Assignment:
+        """Let the processes get ready and, beside them, one more make the assignment."""
+        self._processes.start()
+        with Processes(1, self._all) as one:
+            ((_, prepared),) = one.each(make, {"": None})
+        return make(None) if isinstance(prepared, Failed) else prepared  # here it raises what is wrong
+
+    def run(self, waiting: Mapping[Name, bytes], prepared: Assignment) -> Iterator[Outcome[Name]]:
+        """Run these submissions; each outcome as it is there."""
+        mark = partial(mark_submission, assignment=prepared)
+        for name, value in self._processes.each(mark, waiting):
+            if isinstance(value, Failed):
+                yield Outcome(
+                    name, trouble=f"it could not be marked ({value}); give the same command to try again"
+                )
+            else:
+                yield Outcome(name, *value)
 
 
-def outcomes_from_cluster(
-    waiting: Mapping[Name, bytes], prepared: Assignment, scheduler: str
-) -> Iterator[Outcome[Name]]:
-    """The same by the workers of a dask.distributed cluster, which get no secret and no file of the course.
+class Cluster:
+    """The workers of a dask.distributed cluster, which get no secret and no file of the course.
 
     Parameters: scheduler, its address, such as tcp://192.0.2.7:8786.
-    Raises: CourseError when there is none, or dask is not installed.
     """
-    try:
-        from distributed import Client
-        from distributed import as_completed as as_they_come
-    except ImportError:
-        raise CourseError(
-            "--scheduler needs dask: pip install distributed, in the version that the cluster runs"
-        ) from None
-    try:
-        client = Client(scheduler, timeout=CONNECT_SECONDS)
-    except (OSError, ValueError) as error:
-        raise CourseError(f"--scheduler {scheduler}: no cluster answers there ({error})") from None
-    with client:
+
+    def __init__(self, scheduler: str) -> None:
+        self.scheduler = scheduler
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+    def prepare(self, make: Callable[[object], Assignment]) -> Assignment:
+        """Make the assignment here, where the secret is."""
+        return make(None)
+
+    def run(self, waiting: Mapping[Name, bytes], prepared: Assignment) -> Iterator[Outcome[Name]]:
+        """Run these submissions; each outcome as it is there.
+
+        Raises: CourseError when no cluster answers, or dask is not installed.
+        """
         try:
-            client.wait_for_workers(1, timeout=CONNECT_SECONDS)
-        except TimeoutError:
+            from distributed import Client
+            from distributed import as_completed as as_they_come
+        except ImportError:
             raise CourseError(
-                f"--scheduler {scheduler}: the cluster has no workers; start dask worker"
+                "--scheduler needs dask: pip install distributed, in the version that the cluster runs"
             ) from None
-        shared = client.scatter(prepared, broadcast=True)
-        futures = {
-            client.submit(mark_submission, data, shared, pure=False): name for name, data in waiting.items()
-        }
-        for future in as_they_come(list(futures)):
-            name = futures.pop(future)
-            if future.status == "finished":
-                yield Outcome(name, *future.result())
-            else:
-                why = future.exception()
-                yield Outcome(
-                    name, trouble=f"it could not be marked on the cluster ({type(why).__name__}: {why})"
-                )
-            future.release()
+        try:
+            client = Client(self.scheduler, timeout=CONNECT_SECONDS)
+        except (OSError, ValueError) as error:
+            raise CourseError(f"--scheduler {self.scheduler}: no cluster answers there ({error})") from None
+        with client:
+            try:
+                client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+            except TimeoutError:
+                raise CourseError(
+                    f"--scheduler {self.scheduler}: the cluster has no workers; start dask worker"
+                ) from None
+            shared = client.scatter(prepared, broadcast=True)
+            futures = {
+                client.submit(mark_submission, data, shared, pure=False): name
+                for name, data in waiting.items()
+            }
+            for future in as_they_come(list(futures)):
+                name = futures.pop(future)
+                if future.status == "finished":
+                    yield Outcome(name, *future.result())
+                else:
+                    why = future.exception()
+                    yield Outcome(
+                        name, trouble=f"it could not be marked on the cluster ({type(why).__name__}: {why})"
+                    )
+                future.release()

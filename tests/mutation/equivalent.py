@@ -111,11 +111,6 @@ EQUIVALENT: tuple[Equivalent, ...] = (
         ),
     ),
     Equivalent(
-        "encode",
-        "The message names the token and its position, among others.",
-        ("raise ValueError(f'text: unknown token {text!r} at position {position}')",),
-    ),
-    Equivalent(
         "ColourRecall",
         "One query for each text: the first is the last.",
         (
