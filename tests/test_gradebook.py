@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
+from sqlalchemy import event
 
 from course_lib.errors import CourseError
-from course_lib.grading.gradebook import AssignmentGradebook
+from course_lib.grading.gradebook import AssignmentGradebook, Marks
 
 NAME = "01_soft_lookup"
 
@@ -40,3 +44,25 @@ def test_a_task_cell_is_refused_by_name_before_anything_is_marked(url: str) -> N
     with pytest.raises(CourseError, match=r"manually graded task \(explore\)") as refused:
         AssignmentGradebook(url, "", NAME)
     assert "\n" not in str(refused.value)
+
+
+def test_no_submission_takes_longer_because_there_are_others(url: str) -> None:
+    with AssignmentGradebook(url, "", NAME) as gradebook, closing(sqlite3.connect(url[10:])) as database:
+        asked: list[Any] = []
+        event.listen(
+            gradebook._gradebook.engine, "before_cursor_execute", lambda *told: asked.append(told[2:4])
+        )
+        for _ in ("new", "known"):
+            gradebook.save("anna", Marks({"softmax-ordinary": 1.0}, {}))
+        plans = [
+            (step[3], statement)
+            for statement, values in asked
+            for step in database.execute(f"explain query plan {statement}", values)
+        ]
+    assert len(asked) > 10
+    searched = [plan for plan, _ in plans if plan.startswith("SEARCH grade USING INDEX course_")]
+    assert searched
+    scanned = {
+        f"SCAN {table}" for table in ("submitted_assignment", "submitted_notebook", "grade", "comment")
+    }
+    assert [(plan, statement) for plan, statement in plans if plan in scanned] == []

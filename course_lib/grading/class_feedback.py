@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ from .store import FOLDER, code_version, write_whole
 
 PAGE_LIBRARIES = ("nbgrader", "nbconvert", "jinja2", "latex2mathml", "mistune", "pygments")
 TOGETHER = 8  # pages that a process makes before it says so
+SECONDS = (
+    1.0  # after which the record is written again; of a marker that is killed, pages since are made again
+)
 
 
 @dataclass(frozen=True)
@@ -74,13 +78,20 @@ def make_pages(
             tell(pages[student])
         else:
             waiting.append(student)
-    for page in _made(root, assignment, waiting, workers):
-        pages[page.student] = page
-        if page.trouble is None:
-            made = digest_of(page_path(root, page.student, assignment))
-            known[page.student] = [wanted[page.student], made]
+    written = time.monotonic()
+    try:
+        for page in _made(root, assignment, waiting, workers):
+            pages[page.student] = page
+            if page.trouble is None:
+                made = digest_of(page_path(root, page.student, assignment))
+                known[page.student] = [wanted[page.student], made]
+            if time.monotonic() > written + SECONDS:
+                write_whole(record, json.dumps(known))
+                written = time.monotonic()
+            tell(page)
+    finally:
+        if waiting:
             write_whole(record, json.dumps(known))
-        tell(page)
     return [pages[student] for student in sorted(pages)]
 
 

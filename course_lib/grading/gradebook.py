@@ -18,13 +18,17 @@ from nbgrader.api import (
     SubmittedAssignment,
     SubmittedNotebook,
 )
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from course_lib.errors import CourseError
 
 from .sanitise import SourceCell
+
+# Where nbgrader searches for a submission's notebook, grades and comments, without an index of its own: each
+# submission took longer, the more there were.
+INDEXED = {"submitted_notebook": "assignment_id", "grade": "notebook_id", "comment": "notebook_id"}
 
 # From a student, the points and the seconds of lateness: the points to take off, as nbgrader's plug-ins say.
 Penalty = Callable[[str, float, float], float | None]
@@ -52,6 +56,7 @@ class AssignmentGradebook:
     def __init__(self, db_url: str, course_id: str, name: str) -> None:
         try:
             self._gradebook = Gradebook(db_url, course_id)
+            self._index()
         except SQLAlchemyError as error:
             raise CourseError(f"{unusable(error)}; give the command again when it can") from None
         try:
@@ -131,6 +136,12 @@ class AssignmentGradebook:
             for student, penalty in session.execute(late.join(SubmittedNotebook).where(mine)):
                 found.setdefault(student, []).append(penalty)
         return found
+
+    def _index(self) -> None:
+        with self._gradebook.engine.begin() as connection:
+            for table, column in INDEXED.items():
+                name = f"course_{table}_{column}"
+                connection.execute(text(f"create index if not exists {name} on {table} ({column})"))
 
     def _submission(self, session: Session, student: str) -> SubmittedAssignment:
         """The student's submission, made where it is the first; flushed."""
