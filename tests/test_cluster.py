@@ -80,8 +80,11 @@ def _course(folder: Path) -> Course:
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="kills a process by its group")
 def test_a_cluster_gives_the_marks_and_a_killed_worker_costs_none(
-    tmp_path: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]
+    tmp_path: Path,
+    cluster: tuple[str, list[subprocess.Popen[bytes]]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(workers, "AHEAD", 1)  # so that it is sent some only when others have come back
     address, processes = cluster
     course = _course(tmp_path / "course")
     told = []

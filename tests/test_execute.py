@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -14,8 +15,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from course_lib.checks.judge import Verdict
+from course_lib.checks.values import Json
 from course_lib.grading import sandbox
 from course_lib.grading.execute import JudgedExecute
+from course_lib.grading.questions import Questions
 from course_lib.grading.sanitise import cells_of, name_of, sanitise
 from course_lib.grading.source import Source
 from marking import answered, answers_of
@@ -209,6 +212,34 @@ def test_a_test_is_answered_as_if_it_had_been_asked_at_its_place(source: Source)
     notebook = _solved(source)
     notebook.cells.append(new_code_cell("def softmax(scores):\n    return 0\nnp = None"))
     assert _points(_run(notebook, source)) == ALL
+
+
+def test_a_case_is_asked_once_for_all_tests_that_it_counts_for(
+    source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[Any, Json]] = []
+    together = Questions.together
+    monkeypatch.setattr(
+        Questions, "together", lambda self, requests: asked.append(requests) or together(self, requests)
+    )
+    assert _points(_run(_solved(source), source)) == ALL
+    calls = [
+        (key, call["id"])
+        for requests in asked
+        for key, request in requests.items()
+        for call in request["calls"]
+    ]
+    parts = {part.key: part for test in source.tests.values() for part in source.parts(test)}
+    assert len(calls) == len(set(calls)) == sum(len(part.request["calls"]) for part in parts.values())
+
+
+def test_a_function_made_anew_between_its_tests_is_judged_as_it_was_at_each(source: Source) -> None:
+    notebook = _solved(source)
+    last = [name_of(cell) for cell in notebook.cells].index("softmax-any-input")
+    notebook.cells.insert(last, new_code_cell("softmax = None"))
+    verdicts = _run(notebook, source)
+    assert verdicts["softmax-ordinary"].failed is None
+    assert verdicts["softmax-any-input"].failed == "exists"
 
 
 def test_no_folder_of_the_marker_is_shown(source: Source) -> None:

@@ -22,7 +22,7 @@ from course_lib.command import COMMANDS
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "docs/marking_security.md", "docs/instructor_guide.md"]
 CONDA_NAMES = {"pytorch": "torch"}
-IMPORT_NAMES = {"zmq": "pyzmq", "PIL": "pillow", "yaml": "pyyaml"}
+IMPORT_NAMES = {"bs4": "beautifulsoup4", "zmq": "pyzmq", "PIL": "pillow", "yaml": "pyyaml"}
 TOP_LEVEL = {
     *(".ci", ".gitattributes", ".github", ".gitignore", ".pre-commit-config.yaml"),
     *("CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "constraints.txt", "environment.yml"),

@@ -8,7 +8,7 @@ recorded as done, and did not change since, is left alone, and nbgrader is not e
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -119,21 +119,38 @@ def _computed(
     prepared: Assignment, waiting: Sequence[Submission], store: Store, machine: Local | Cluster
 ) -> Iterator[tuple[Submission, str | None]]:
     """Each submission once its result is in the store, or with the trouble that there was."""
-    runs = {each: data for each in waiting if (data := _to_run(each, prepared, store)) is not None}
-    yield from [(each, None) for each in waiting if each not in runs]
-    for outcome in machine.run(runs, prepared):
+    runs = [each for each in waiting if _has_to_run(each, prepared, store)]
+    running = set(runs)
+    yield from [(each, None) for each in waiting if each not in running]
+    for outcome in machine.run(_Files(runs), prepared):
         if outcome.result is not None:
             store.put(outcome.key, outcome.result)
         yield outcome.name, outcome.trouble
 
 
-def _to_run(submission: Submission, prepared: Assignment, store: Store) -> bytes | None:
-    """What a worker has to run; None where there is a result, or no file that could be read."""
+class _Files(Mapping[Submission, bytes]):
+    """What these submissions hold, read when it is looked at: a large class does not fit into memory."""
+
+    def __init__(self, submissions: Sequence[Submission]) -> None:
+        self._all = submissions
+
+    def __getitem__(self, submission: Submission) -> bytes:
+        return submission.data() or b""
+
+    def __iter__(self) -> Iterator[Submission]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
+def _has_to_run(submission: Submission, prepared: Assignment, store: Store) -> bool:
+    """Whether a worker has to run it: there is no result, and a file that could be read."""
     from .task import key_of_submission
 
     data = submission.data()
     if data is None or store.is_empty:
-        return data
+        return data is not None
     with suppress(Exception):  # it is no notebook, or an odd one; the writer says what is wrong with it
-        return data if store.get(key_of_submission(data, prepared)) is None else None
-    return None
+        return store.get(key_of_submission(data, prepared)) is None
+    return False

@@ -4,32 +4,47 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from nbconvert.exporters import HTMLExporter
+from bs4 import BeautifulSoup
+from nbconvert.exporters import TemplateExporter
+from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
+from traitlets import default
 from traitlets.config import Config
 
 from .feedback_formula import formula
 from .outputs import is_picture
 
 HERE = Path(__file__).parent
+KEPT = 500  # fragments that are kept, since most cells are the same in everyone's notebook
 OURS = re.compile(r"&lt;(/?(?:details|summary|br|sub|sup))\s*/?&gt;")  # tags without attributes
 
 
-class FeedbackPage(HTMLExporter):
-    """Makes the page of a notebook that `FoldTests` has prepared; replaces nbgrader's template."""
+class FeedbackPage(TemplateExporter):
+    """Makes the page of a notebook that `FoldTests` has prepared; replaces nbgrader's template.
+
+    nbconvert's exporter of pages would read each page once more to make it fit for all notebooks, which takes
+    longer than all the rest.
+    """
+
+    output_mimetype = "text/html"
 
     def __init__(self, config: Config | None = None, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
         self.raw_template = _text("feedback_page.html.j2")
+
+    @default("file_extension")
+    def _extension(self) -> str:
+        return ".html"
 
     def from_notebook_node(
         self, nb: NotebookNode, resources: Any = None, **kwargs: Any
@@ -42,15 +57,27 @@ class FeedbackPage(HTMLExporter):
     def default_filters(self) -> Iterator[tuple[str, Any]]:
         """Those of notebooks, and ours."""
         yield from super().default_filters()
+        yield "code", code
         yield "picture", picture
         yield "words", words
 
 
+@lru_cache(KEPT)
+def code(source: str) -> str:
+    """Code as a fragment of the page."""
+    return str(Highlight2HTML(pygments_lexer="ipython3")(source))
+
+
 def words(source: str, attachments: Any = None) -> str:
     """Markdown as a fragment of the page, with the pictures that were pasted into it."""
-    attachments = attachments if isinstance(attachments, dict) else {}
-    renderer = Words(escape=False, exclude_anchor_links=True, attachments=attachments)
-    return str(MarkdownWithMath(renderer=renderer).render(source))
+    return _words(source, json.dumps(attachments if isinstance(attachments, dict) else {}))
+
+
+@lru_cache(KEPT)
+def _words(source: str, attachments: str) -> str:
+    renderer = Words(escape=False, exclude_anchor_links=True, attachments=json.loads(attachments))
+    fragment = MarkdownWithMath(renderer=renderer).render(source)
+    return str(BeautifulSoup(fragment, "html.parser"))  # which closes what a student left open
 
 
 class Words(IPythonRenderer):

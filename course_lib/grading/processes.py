@@ -57,19 +57,20 @@ class Processes:
     def each(self, function: Callable[[Any], Any], things: Mapping[Name, Any]) -> Iterator[tuple[Name, Any]]:
         """Call a function with each of these things.
 
-        Parameters: function, which can be sent to another process, and is sent once to each.
+        Parameters: function, which can be sent to another process, and is sent once to each; things, each of
+        which is looked up when its turn has come.
         Yields: a name and what the function returned, or `Failed` where it raised or ended its process, as
         they come.
         """
-        waiting, tries = dict(reversed(things.items())), Counter[Name]()
+        waiting, tries = list(reversed(list(things))), Counter[Name]()
         told: set[Connection] = set()
         while waiting or self._busy:
             while waiting and len(self._busy) < self.workers:
                 mine, process = self._idle.pop() if self._idle else self._start()
-                name, thing = waiting.popitem()
+                name = waiting.pop()
                 self._busy[mine] = name, process
                 with suppress(OSError):  # it died: heard below
-                    mine.send((None if mine in told else function, name, thing))
+                    mine.send((None if mine in told else function, things[name]))
                 told.add(mine)
             for mine in connection.wait(list(self._busy)):
                 name, process = self._busy.pop(mine)  # type: ignore[index, assignment]
@@ -79,7 +80,7 @@ class Processes:
                     tries[name] += 1
                     process.join()
                     if tries[name] < TRIES:
-                        waiting[name] = things[name]
+                        waiting.append(name)
                         continue
                     value = Failed("it ended the process that worked on it, each time it was tried")
                 else:
@@ -102,7 +103,7 @@ def _work(ours: Connection, begin: Callable[[], object] | None) -> None:
     function: Callable[[Any], Any] | None = None
     while True:
         try:
-            given, _, thing = ours.recv()
+            given, thing = ours.recv()
         except (EOFError, OSError):
             return
         function = given or function

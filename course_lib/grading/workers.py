@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Generic, TypeVar
+from itertools import islice
+from typing import Any, Generic, TypeVar
 
 from course_lib.errors import CourseError
 
@@ -16,6 +17,7 @@ from .task import Assignment, mark_submission
 from .warm import parent_with
 
 CONNECT_SECONDS = 10
+AHEAD = 4  # submissions for each thread of a cluster that it has been sent, and no more: they fill its memory
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -111,11 +113,11 @@ class Cluster:
                     f"--scheduler {self.scheduler}: the cluster has no workers; start dask worker"
                 ) from None
             shared = client.scatter(prepared, broadcast=True)
-            futures = {
-                client.submit(mark_submission, data, shared, pure=False): name
-                for name, data in waiting.items()
-            }
-            for future in as_they_come(list(futures)):
+            names = iter(waiting)
+            most = AHEAD * sum(client.nthreads().values())
+            futures = {self._send(client, waiting[name], shared): name for name in islice(names, most)}
+            coming = as_they_come(list(futures))
+            for future in coming:
                 name = futures.pop(future)
                 if future.status == "finished":
                     yield Outcome(name, *future.result())
@@ -125,3 +127,11 @@ class Cluster:
                         name, trouble=f"it could not be marked on the cluster ({type(why).__name__}: {why})"
                     )
                 future.release()
+                for following in islice(names, 1):
+                    added = self._send(client, waiting[following], shared)
+                    futures[added] = following
+                    coming.add(added)
+
+    @staticmethod
+    def _send(client: Any, data: bytes, shared: Any) -> Any:
+        return client.submit(mark_submission, data, shared, pure=False)
