@@ -10,11 +10,11 @@ CHAPTERS = $(wildcard notebooks/*.ipynb)
 NOTEBOOKS = $(CHAPTERS) $(wildcard solutions/*/*.ipynb) $(wildcard exercises/*/*.ipynb)
 export OMP_NUM_THREADS = 1
 
-.PHONY: help setup lab test slow lint format normalise chapters release catalogue speed growth site pdf checksite benchmark mutation cheats
+.PHONY: help setup lab test slow lint format normalise chapters release catalogue speed growth site pdf checksite screenshots benchmark mutation cheats
 .DEFAULT_GOAL = help
 
 help:  ## list the targets
-	@awk -F ':.*## *' '/^[a-z]+:.*##/ { printf "  make %-11s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## *' '/^[a-z]+:.*##/ { printf "  make %-13s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup:  ## build .venv, or refresh it when pyproject.toml or constraints.txt has changed
 	@test -n "$(PYTHON)" || { echo "course: no Python 3.11 or newer found; see the conda route in README.md" >&2; exit 2; }
@@ -64,6 +64,9 @@ pdf: site  ## print every page of the site into build/pdf; needs Chromium
 
 checksite: setup  ## build the site anew and read it with Chromium, in light and dark and on paper
 	$(RUN) pytest -m site tests/browser/test_site.py $(ARGS)
+
+screenshots: site  ## photograph every chapter in JupyterLab beside the site, to look at (ARGS="03 --theme dark --unfold")
+	@PYTHONPATH=site $(VENV_PYTHON) tests/browser/screenshots.py $(ARGS)
 
 benchmark: setup  ## time every chapter, and an ensemble's model against the plain loop
 	@$(COURSE) benchmark $(ARGS)

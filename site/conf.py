@@ -20,6 +20,7 @@ html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
 html_css_files = ["course.css"]
+html_js_files = ["formulas.js"]
 html_show_sourcelink = False
 html_theme_options = {
     "home_page_in_toc": True,

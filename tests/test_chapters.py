@@ -59,6 +59,20 @@ def test_prose_is_short_and_not_outnumbered_by_code(path):
 
 
 @each_chapter
+def test_no_line_of_prose_begins_like_an_item_of_a_numbered_list_by_accident(path):
+    for cell in cells(path, "markdown"):
+        numbers = re.findall(r"^\s*(\d+)[.)] ", cell.source, flags=re.MULTILINE)
+        assert all(int(number) < 10 for number in numbers), cell.id  # such as a year; JupyterLab makes a list
+
+
+@each_chapter
+def test_printed_lines_fit_beside_the_file_browser_in_a_window_of_1280_pixels(path):
+    for cell in cells(path, "code"):
+        printed = [output.text for output in cell.outputs if output.output_type == "stream"]
+        assert all(len(line) <= 102 for text in printed for line in text.splitlines()), cell.id
+
+
+@each_chapter
 def test_the_title_is_a_question_with_goals_prerequisites_and_minutes(path):
     title, *rest = cells(path, "markdown")
     assert re.match(rf"# {int(path.stem[:2])} .*\?\s*$", title.source.splitlines()[0])
@@ -70,7 +84,7 @@ def test_the_title_is_a_question_with_goals_prerequisites_and_minutes(path):
 @each_chapter
 def test_it_says_where_people_go_wrong_what_next_and_its_references(path):
     prose = "\n".join(cell.source for cell in cells(path, "markdown"))
-    for expected in (r"^.*\bWhere people go wrong", r"^## What next\?", r"^## References"):
+    for expected in (r"^## Where people go wrong", r"^## What next\?", r"^## References"):
         assert re.search(expected, prose, flags=re.MULTILINE), expected
 
 
@@ -136,6 +150,8 @@ def test_the_code_of_questions_is_folded_so_that_the_answer_is_not_seen_first(pa
     for cell in cells(path, "code"):
         if re.match(r"(quiz\.)?(predict|question)\(", cell.source):
             assert cell.metadata.get("jupyter", {}).get("source_hidden"), cell.id
+            # JupyterLab shows the first line of folded code.
+            assert cell.source.splitlines()[0].endswith("("), cell.id
 
 
 def test_the_last_chapter_closes_with_a_question_on_each_chapter():

@@ -229,7 +229,7 @@ def test_help_prints_every_target_with_its_sentence_and_needs_awk_only(tmp_path)
     )
     assert done.stderr == ""
     expected = re.findall(r"^([a-z]+):.*## (.*)$", text("Makefile"), flags=re.MULTILINE)
-    assert done.stdout.splitlines() == [f"  make {name:<11}{sentence}" for name, sentence in expected]
+    assert done.stdout.splitlines() == [f"  make {name:<13}{sentence}" for name, sentence in expected]
 
 
 def test_ci_calls_only_what_the_readme_names():

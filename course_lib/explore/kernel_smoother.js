@@ -8,7 +8,7 @@ function explore(stage, data) {
   const xs = [grid[0] - 0.02 * span, grid[grid.length - 1] + 0.02 * span];
   const across = Math.min(stage.room > 700 ? stage.room - 290 : stage.room, 560);
   const panel = plot({
-    title: "Points and three averages of them",
+    title: truth ? "Points, true curve (dashed), three averages" : "Points and three averages of them",
     width: across,
     height: 290,
     xs,

@@ -112,10 +112,11 @@ def _draw(data: dict[str, Any], weights: Array) -> Axes:
 def _draw_keys(ax: Axes, data: dict[str, Any]) -> None:
     for name, key in zip(data["labels"], data["keys"], strict=True):
         ax.annotate("", key, (0, 0), arrowprops={"arrowstyle": "->", "color": KEY, "lw": 1.8})
-        ax.annotate(f"key {name}", key, textcoords="offset points", xytext=(4, 4))
+        away = 12 * np.sign(key)  # points beyond the tip
+        ax.annotate(f"key {name}", key, textcoords="offset points", xytext=away, ha="center", va="center")
     ax.plot(*np.stack([(0, 0), data["query"]]).T, color=QUERY)
     ax.plot(*data["query"], "o", color=QUERY, markersize=10)
-    ax.annotate("query", data["query"], textcoords="offset points", xytext=(8, -12))
+    ax.annotate("query", data["query"], textcoords="offset points", xytext=(10, 6))
 
 
 def _draw_values(ax: Axes, data: dict[str, Any], weights: Array) -> None:

@@ -129,7 +129,7 @@ def _words(
 
 def _draw(products: Array, names: list[str], row: int, width: int, reasons: Sequence[str]) -> Axes:
     count = len(products)
-    columns = min(count + 1, 5)
+    columns = min(count + 1, 3)  # more in a row are too small to read
     rows = -(-(count + 1) // columns)
     axes = new_axes(2.2 * columns, 2.4 * rows, columns=columns, rows=rows)
     maps = [slice_weights(products.sum(axis=0)[None], width)[0], *slice_weights(products, width)]
@@ -144,5 +144,7 @@ def _draw(products: Array, names: list[str], row: int, width: int, reasons: Sequ
         ax.set_yticks(range(len(names)), names if at % columns == 0 else [""] * len(names), fontsize=7)
     for ax in axes[count + 1 :]:
         ax.set_axis_off()
-    axes[0].set(xlabel="key", ylabel="query")
+    axes[0].set_xlabel("key")
+    for ax in axes[::columns]:
+        ax.set_ylabel("query")
     return axes[0]

@@ -77,7 +77,7 @@ function explore(stage, data) {
   handle.append(
     element("circle", { r: 20, class: "explorable-ring" }),
     element("circle", { r: 8, fill: "#d55e00", stroke: "#fff", "stroke-width": 2 }),
-    element("text", { x: 12, y: 18, class: "explorable-halo", "aria-hidden": "true" }, "query"),
+    element("text", { x: 12, y: -8, class: "explorable-halo", "aria-hidden": "true" }, "query"),
   );
   left.svg.append(stem, handle);
 
@@ -164,7 +164,7 @@ function explore(stage, data) {
         stroke: "#fff",
         "stroke-width": 2,
       }),
-      element("text", { x: x + 12, y: y + 16, class: "explorable-halo" }, "output"),
+      element("text", { x, y: y + 24, "text-anchor": "middle", class: "explorable-halo" }, "output"),
     );
     table.fill(
       labels.map((label, i) => {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..lookup import convex_hull
 from .base import describe, new_axes, table
@@ -118,9 +119,10 @@ def weight_curves(
         raise ValueError(f"weights: expected shape {(len(steps), len(labels))}, got {weights_SM.shape}")
     if ax is None:
         (ax,) = new_axes(5.6, 3.0)
-    for label, curve, marker in zip(labels, weights_SM.T, "osD^vPX*"):  # noqa: B905 (more markers than keys)
+    for curve, marker in zip(weights_SM.T, "osD^vPX*"):  # noqa: B905 (more markers than keys)
         ax.semilogx(steps, curve, marker=marker, markersize=4, base=2)
-        ax.annotate(label, (steps[-1], curve[-1]), xytext=(6, 0), textcoords="offset points", va="center")
+    for label, height in zip(labels, _apart(weights_SM[-1], 0.075), strict=True):
+        ax.annotate(label, (steps[-1], height), xytext=(6, 0), textcoords="offset points", va="center")
     ax.set_xticks(steps, [f"{step:g}" for step in steps])
     ax.minorticks_off()
     ax.set(xlabel=xlabel, ylabel="weight", ylim=(-0.03, 1.03))
@@ -130,6 +132,19 @@ def weight_curves(
     )
     alt = f"A curve per key: its weight as {xlabel} goes from {steps[0]:g} to {steps[-1]:g}. {ends}."
     return describe(ax, alt, table(rows, [xlabel, *labels]))
+
+
+def _apart(heights: ArrayLike, gap: float) -> NDArray[np.float64]:
+    """Heights for labels: from the lowest up, each moved so far that it stands `gap` above the one below.
+
+    >>> _apart([0.9, 0.0, 0.05], 0.1).tolist()
+    [0.9, 0.0, 0.1]
+    """
+    placed = np.array(heights, dtype=float)
+    order = np.argsort(placed, kind="stable")
+    for below, above in pairwise(order):
+        placed[above] = max(placed[above], placed[below] + gap)
+    return placed
 
 
 def smoothers(

@@ -55,7 +55,7 @@ def _curves(ax: Axes, curves: Mapping[str, ArrayLike], name: str) -> None:
     for (label, values), style in zip(arrays.items(), _STYLES, strict=False):
         ax.plot(values, style, label=label)
     ax.set_ylim(bottom=-0.03 * max(float(values.max()) for values in arrays.values()))
-    ax.legend(loc="best")
+    ax.legend(loc="center right")  # free: curves end high or low
     shown = np.linspace(0, lengths.pop() - 1, 6).astype(int)
     rows = [[str(at), *(f"{values[at]:.3f}" for values in arrays.values())] for at in shown]
     ends = ", ".join(f"{label} from {values[0]:.2f} to {values[-1]:.2f}" for label, values in arrays.items())

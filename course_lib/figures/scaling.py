@@ -119,7 +119,7 @@ def width_panels(
         ends = [f"{kind} from {band[1, 0]:.2f} to {band[1, -1]:.2f}" for kind, band in bands.items()]
         alt = f"Curves of the {measure} for key widths {x[0]:g} to {x[-1]:g}: {', '.join(ends)}."
         describe(ax, alt, f"{measure}\n{table(rows, ['key width', *bands])}")
-    axes[0].legend(loc="upper left")
+    axes[0].legend(loc="lower right")  # the bands fill the rest
     return axes[0]
 
 

@@ -37,6 +37,10 @@ LEAVE = """async () => {
     widget.dispose();
   }
 }"""
+# Nothing is given back: the opened widget is too large for the protocol.
+OPEN = """async (path) => {
+  await window.jupyterapp.commands.execute("docmanager:open", { path });
+}"""
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 
 
@@ -155,7 +159,7 @@ def open_notebook(page: Page, lab: Lab, path: str) -> None:
     """
     if page.url.startswith(lab.address) and page.evaluate("() => Boolean(window.jupyterapp)"):
         page.evaluate(LEAVE)
-        page.evaluate("(path) => window.jupyterapp.commands.execute('docmanager:open', { path })", path)
+        page.evaluate(OPEN, path)
     else:
         page.goto(f"{lab.address}/lab/tree/{path}?token={lab.token}&reset")
         page.wait_for_selector("#jupyterlab-splash", state="detached")
