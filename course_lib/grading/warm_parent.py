@@ -37,6 +37,7 @@ KERNEL_MODULES = (
     "IPython.core.completer",
     "IPython.core.completerlib",
     "IPython.core.debugger",
+    "IPython.core.logger",
     "IPython.core.oinspect",
     "IPython.extensions.storemagic",
     "faulthandler",
@@ -55,6 +56,8 @@ def main() -> None:
     del sys.path[0]  # the folder of this script
     for name in (*KERNEL_MODULES, *modules):
         importlib.import_module(name)
+    if "numpy" in sys.modules:
+        importlib.import_module("numpy.random")  # which NumPy leaves for its first use
     libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # kernels are grandchildren; their end is told to us
     gc.collect()
     gc.freeze()
