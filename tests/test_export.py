@@ -21,6 +21,7 @@ s2,Zoë,=HYPERLINK(“x”),zoe@uni.example,@zoe,502
 s3,Łukasz,Żak,lukasz@uni.example,,
 """
 COMMENTS = {"s1": 'softmax: 2 of 2 points, "well done"\nNext: a < b', "s2": "=1+1"}
+WORDS = {"s1": "Good, but why?"}
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,7 @@ def made(tmp_path_factory):
             gradebook.add_grade_cell("softmax-ordinary", name, name, max_score=2, cell_type="code")
             gradebook.add_grade_cell("words", name, name, max_score=3, cell_type="markdown")
             gradebook.add_solution_cell("softmax", name, name)
+            gradebook.add_solution_cell("words", name, name)
         for id, name in (("s1", "a1"), ("s1", "a2"), ("s2", "a1")):
             gradebook.update_or_create_student(id)
             with warnings.catch_warnings():  # nbgrader's own session handling; see nbgrader_config.py
@@ -54,6 +56,7 @@ def made(tmp_path_factory):
             words.needs_manual_grade = id == "s2"
             words.manual_score = 3 if name == "a2" else 1 if id == "s1" else None
             gradebook.find_comment("softmax", name, name, id).auto_comment = COMMENTS[id]
+            gradebook.find_comment("words", name, name, id).manual_comment = WORDS.get(id)
         gradebook.db.commit()
     return root
 
@@ -96,8 +99,10 @@ def test_moodle_gets_grade_and_feedback(course):
         ("Participant 502", "s2", "zoe@uni.example", "0.58"),
         ("", "s3", "lukasz@uni.example", ""),
     ]
-    assert rows[0]["Feedback comments"] == '<p>softmax: 2 of 2 points, "well done"<br>Next: a &lt; b</p>'
-    assert rows[1]["Feedback comments"] == "<p>Late: 0.25 points taken off.</p><p>=1+1</p>"
+    first, second, _ = (row["Feedback comments"] for row in rows)
+    said = '<p>softmax: 2 of 2 points, "well done"<br>Next: a &lt; b</p>'
+    assert first == f"{said}<p>words: 1 of 3 points.<br>Good, but why?</p>"
+    assert second == "<p>Late: 0.25 points taken off.</p><p>=1+1</p><p>words: not marked yet.</p>"
     assert rows[1]["Full name"] == "Zoë =HYPERLINK(“x”)"
 
 
@@ -221,7 +226,10 @@ def test_canvas_gets_feedback_under_the_names_of_the_files_that_it_handed_out(co
         (["moodle", "--roster", "roster.csv"], "moodle: name one assignment"),
         (["canvas"], "needs the class"),
         (["questions", "a9"], "a9: not in the gradebook, which has a1, a2; first run nbgrader"),
-        (["term", "--drop-lowest", "2"], "--drop-lowest: drop: expected a number from 0 to 1"),
+        (
+            ["term", "--drop-lowest", "2"],
+            "--drop-lowest: expected from 0 to 1, so that one of the marked assignments (a1, a2) is left",
+        ),
         (["feedback", "a2"], "first run nbgrader generate_feedback a2"),
         (["questions", "--title", "x"], "--title: belongs to canvas"),
         (["feedback-canvas", "a1", "--roster", "roster.csv"], "feedback-canvas: needs the archive"),

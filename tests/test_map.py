@@ -80,6 +80,21 @@ def test_the_page_links_to_sections_and_lists_the_holes(made, tmp_path):
     assert page == overview_page.as_page([made], links)
 
 
+def test_every_kind_of_hole_is_explained_at_the_end_of_the_page(made, tmp_path):
+    page = overview_page.as_page([made], chapters.Links(tmp_path, tmp_path / "map.html"))
+    explained = page.partition("What a hole means")[2]
+    kinds = {
+        "no section leads to": "No section leads to a goal",
+        "no exercise asks for": "No exercise asks for a goal",
+        "serves no goal": "A section serves no goal",
+        "no section teaches": "No section teaches a function",
+        "no known mistake is found by": "No known mistake is found by a test alone",
+    }
+    assert [each for each in kinds.values() if each not in explained] == []
+    every = [hole for name in MODULES for hole in overview.chapter(ROOT, name).holes]
+    assert [hole for hole in every if not any(kind in hole for kind in kinds)] == []
+
+
 def test_links_lead_to_the_site_where_it_is_built(tmp_path):
     (section, *_) = chapters.sections(ROOT, NAME).values()
     built = tmp_path / "build/site/01_soft_lookup.html"

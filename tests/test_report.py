@@ -20,6 +20,7 @@ from course_lib.term.alike import alike, plain_code
 from course_lib.term.items import discrimination, item
 from course_lib.term.marks import Marks, Question, read_marks
 from course_lib.term.named import names_of
+from course_lib.term.teach import teach_again
 from marking import Course
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -95,7 +96,41 @@ def test_what_names_no_mistake_is_counted_without_its_numbers_and_stubs_apart(ma
 def test_what_to_teach_again_goes_by_students_who_lost_points_there(made):
     found = [(each.section.cell, len(each.students)) for each in made.teach]
     assert found[0] == ("c1-two", 4)
-    assert set(found[1:]) == {("c1-output", 1), ("c1-sharper", 1), ("c1-shift", 1)}
+    assert set(found[1:]) == {("c1-output", 1), ("c1-sharper", 1), ("c1-neighbours", 1)}
+
+
+def test_mistakes_in_one_function_count_together_whichever_sections_answer_them(links):
+    axis, large = mistake("softmax-axis-0").question, mistake("softmax-no-maximum").question
+    marks = [student(f"axis{n}", ["softmax"], axis) for n in range(2)]
+    marks += [student(f"large{n}", ["softmax"], large) for n in range(2)]
+    marks += [student(f"sharp{n}", ["sharpen"]) for n in range(3)]
+    found = report.made(marks, {}, names_of(ROOT, NAME), chapters.sections(ROOT, NAME))
+    first = found.teach[0]
+    assert (first.section.cell, first.functions, len(first.students)) == ("c1-two", ("softmax",), 4)
+    assert [(section.cell, count) for section, count in first.also] == [("c1-shift", 2)]
+    page = report_page.as_page(found, links)
+    assert "4 of 7 students, in <code>softmax</code><br>and for single mistakes: <a href=" in page
+    assert report.as_data(found, links)["teach_again"][0]["also"][0]["students"] == 2
+
+
+def test_functions_that_one_section_teaches_first_count_together():
+    name = "05_multi_head"
+    lost = {"a": {"split_heads"}, "b": {"join_heads"}, "c": {"split_heads", "count_parameters"}}
+    found = teach_again([], lost, chapters.sections(ROOT, name), name)
+    assert [(each.section.cell, each.functions, each.students) for each in found] == [
+        ("c5-reshape", ("split_heads", "join_heads"), ("a", "b", "c")),
+        ("c5-parameters", ("count_parameters",), ("c",)),
+    ]
+
+
+def test_what_was_handed_in_after_marking_is_named(made, links):
+    found = replace(made, newer=("axis0", "new"))
+    (line, *_) = report.notes(found)
+    assert line.startswith("2 handed in what is not marked yet, or ")
+    assert line.endswith(f": axis0, new; run course mark {NAME}")
+    assert line in report_page.as_page(found, links)
+    assert report.as_data(found, links)["newer"] == ("axis0", "new")
+    assert not any("not marked yet" in each for each in report.notes(made))
 
 
 def test_difficulty_is_the_share_of_points_reached(made):

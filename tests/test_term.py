@@ -100,7 +100,7 @@ def test_every_command_of_the_guide_works(term):
     failed = {command: words for command, (status, words) in said.items() if status}
     # With one assignment in the gradebook there is none to leave out.
     last = failed.pop("course export term --roster class.csv --drop-lowest 1")
-    assert "drop: expected a number from 0 to 0, got 1" in last
+    assert f"expected from 0 to 0, so that one of the marked assignments ({NAME}) is left; got 1" in last
     assert failed == {}
 
 

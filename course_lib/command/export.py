@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the file, and say what waits for a person."""
     from course_lib.errors import CourseError
     from course_lib.project import project_root
-    from course_lib.term import feedback, packing, tables
+    from course_lib.term import feedback, newer, packing, tables
     from course_lib.term.marks import read_marks
     from course_lib.term.roster import Roster, read_roster
 
@@ -80,7 +80,9 @@ def run(args: argparse.Namespace) -> int:
         else:
             files = feedback.for_moodle(root, args.assignments[0], roster)
         packing.write_zip(files, to, packed=True)
-        print(f"{to}: feedback for {len(files)} students")
+        (name,) = args.assignments
+        said = newer.note(newer.not_marked(root, name), name)
+        print("\n".join([f"{to}: feedback for {len(files)} students", *said]))
         return 0
     marks = read_marks(root, args.assignments)
     if not marks:
@@ -95,11 +97,16 @@ def run(args: argparse.Namespace) -> int:
                 marks, list(roster.students) or sorted({each.student for each in marks}), args.drop_lowest
             )
         except ValueError as error:
-            raise CourseError(f"--drop-lowest: {error}") from None
+            raise CourseError(f"--drop-lowest: {str(error).removeprefix('drop: ')}") from None
     else:
         rows = tables.questions(marks)
     (tables.write_parquet if args.what == "parquet" else tables.write_csv)(rows, to)
-    print("\n".join([f"{to}: {len(rows)} rows", *notes(marks, roster)]))
+    said = [
+        line
+        for name in dict.fromkeys(each.assignment for each in marks)
+        for line in newer.note(newer.not_marked(root, name), name)
+    ]
+    print("\n".join([f"{to}: {len(rows)} rows", *said, *notes(marks, roster)]))
     return 0
 
 

@@ -104,6 +104,12 @@ class ClassRecord:
             scores=entry["scores"],
         )
 
+    def submitted(self, student: str, marked: Path) -> str | None:
+        """The digest of the submission of which the marked notebook was made; None where that is not known,
+        as something else made it."""
+        entry = self._entries.get(student)
+        return entry["submitted"] if entry is not None and entry["marked"] == digest_of(marked) else None
+
     def put(self, submission: Submission, version: str, marked: Path, done: Done) -> None:
         """Remember a submission's marks."""
         entry = {

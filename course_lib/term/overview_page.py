@@ -10,6 +10,17 @@ from .pages import Markup, bullets, code, link, page, paragraph, prose, table, t
 from .tables import number
 
 SHOWN = 6  # mistakes of a test
+HOLES = (  # what each kind means, and where it is closed
+    "No section leads to a goal: the chapter promises what it does not teach, or "
+    "`course_lib/term/taught.py` does not name the section yet.",
+    "No exercise asks for a goal: readers may reach it, but nothing tells. An exercise is missing, or the "
+    "goal is one that only a text can serve.",
+    "A section serves no goal: it is more than the chapter promises. Add a goal, name the section in "
+    "`taught.py`, or leave it as an extra.",
+    "No section teaches a function: whoever loses points there is sent nowhere.",
+    "No known mistake is found by a test alone (none alone): each mistake that fails it fails another test "
+    "of the function, too. The test may be one too many, or `tests/mistakes/` lacks the mistake it is for.",
+)
 
 
 def as_page(chapters: Sequence[Chapter], links: Links) -> str:
@@ -17,11 +28,13 @@ def as_page(chapters: Sequence[Chapter], links: Links) -> str:
     holes = sum(len(each.holes) for each in chapters)
     said = (
         "What each chapter promises, the sections that lead there, the exercises that ask for it, their "
-        f"tests, and the known mistakes that each test finds. {holes} holes are listed with their chapters."
+        "tests, and the known mistakes that each test finds. A hole is a place where this chain is broken: "
+        f"{holes} are listed with their chapters, and what to do about each kind stands at the end."
     )
     body = [paragraph(said)]
     for each in chapters:
         body += _chapter(each, links)
+    body += ["<h2>What a hole means</h2>", bullets([prose(each) for each in HOLES])]
     return page("Map of the course", body)
 
 

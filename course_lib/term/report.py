@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,13 @@ from typing import Any
 from course_lib.checks.assignments import load
 from course_lib.errors import CourseError
 
-from . import alike, chapters
+from . import alike, chapters, newer
 from .chapters import Section
 from .items import Item, item
 from .marks import Marks, read_marks
 from .named import UNWRITTEN, Named, Names, names_of, sentences, without_numbers
 from .taught import TAUGHT
+from .teach import Shown, Teach, teach_again
 
 WHEN = {  # how long before the due date work came, at least
     "more than a week before": timedelta(days=7),
@@ -32,25 +33,6 @@ WHEN = {  # how long before the due date work came, at least
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A known mistake, who shows it, and the section that answers it."""
-
-    named: Named
-    students: tuple[str, ...]
-    section: Section
-
-
-@dataclass(frozen=True)
-class Teach:
-    """A section to teach again: who lost points in what it teaches, in which functions, by which mistakes."""
-
-    section: Section
-    students: tuple[str, ...]
-    functions: tuple[str, ...]
-    mistakes: tuple[Named, ...]
-
-
-@dataclass(frozen=True)
 class Report:
     """Everything about one assignment. points: each student's, after the penalty for lateness.
 
@@ -58,7 +40,7 @@ class Report:
     recognised. unwritten: by function, how many did not write it. handed_in: how many came when; empty where
     the due date or the times are not known. waiting: students who wait for a person in some answer; all that
     has points counts nevertheless. unmarked: those whose marking came to no end, and unreadable: those whose
-    file could not be read; neither counts.
+    file could not be read; neither counts. newer: those who handed in what is not marked yet.
     """
 
     assignment: str
@@ -75,6 +57,7 @@ class Report:
     waiting: tuple[str, ...]
     unmarked: tuple[str, ...]
     unreadable: tuple[str, ...]
+    newer: tuple[str, ...] = ()
 
     @property
     def summary(self) -> dict[str, float]:
@@ -102,7 +85,8 @@ def report(root: Path, assignment: str) -> Report:
     exercises = load(assignment).exercises
     functions = [exercise.function for exercise in exercises]
     codes = {each.student: alike.answers(root, assignment, each.student, functions) for each in marks}
-    return made(marks, codes, names_of(root, assignment), chapters.sections(root, assignment))
+    found = made(marks, codes, names_of(root, assignment), chapters.sections(root, assignment))
+    return replace(found, newer=tuple(newer.not_marked(root, assignment)))
 
 
 def made(
@@ -123,10 +107,11 @@ def made(
     taught = TAUGHT[assignment.name]
     lost = {each.student: _lost(each) for each in marks}
     told, unnamed, unwritten = _told(marks, names, lost)
-    mistakes = [
+    shown = [
         Shown(named, tuple(sorted(who)), sections[taught.section_of(named.function, named.ids)])
         for named, who in told.items()
     ]
+    mistakes = sorted(shown, key=lambda each: (-len(each.students), each.named.ids))
     titles = {
         f"{exercise.function}-{each.slug}": each.title
         for exercise in assignment.exercises
@@ -140,12 +125,12 @@ def made(
         max_points=max(each.max_points for each in marks),
         points={each.student: each.points for each in marks},
         items=tuple(item(marks, cell, titles.get(cell, "in words")) for cell in cells),
-        mistakes=tuple(sorted(mistakes, key=lambda each: (-len(each.students), each.named.ids))),
+        mistakes=tuple(mistakes),
         unnamed=dict(sorted(unnamed.items(), key=lambda pair: (-pair[1], pair[0]))),
         unwritten={name: unwritten[name] for name in taught.exercises if unwritten[name]},
         handed_in=_handed_in(marks),
         alike=alike.alike(codes, lost),
-        teach=_teach(mistakes, lost, sections, assignment.name),
+        teach=teach_again(mistakes, lost, sections, assignment.name),
         waiting=tuple(sorted(each.student for each in marks if each.waits)),
         unmarked=unmarked,
         unreadable=unreadable,
@@ -178,34 +163,6 @@ def _told(
     return told, unnamed, unwritten
 
 
-def _teach(
-    mistakes: Sequence[Shown], lost: Mapping[str, set[str]], sections: Mapping[str, Section], name: str
-) -> tuple[Teach, ...]:
-    """The sections by how many students lost points in what they teach."""
-    who: dict[str, set[str]] = defaultdict(set)
-    what: dict[str, set[str]] = defaultdict(set)
-    asked: dict[str, list[Named]] = defaultdict(list)
-    explained: set[tuple[str, str]] = set()
-    for shown in sorted(mistakes, key=lambda each: (-len(each.students), each.named.ids)):
-        cell = shown.section.cell
-        who[cell].update(shown.students)
-        what[cell].add(shown.named.function)
-        asked[cell].append(shown.named)
-        explained.update((student, shown.named.function) for student in shown.students)
-    for student, functions in lost.items():
-        for function in functions:
-            if (student, function) not in explained:
-                cell = TAUGHT[name].section_of(function)
-                who[cell].add(student)
-                what[cell].add(function)
-    found = [
-        Teach(sections[cell], tuple(sorted(who[cell])), tuple(sorted(what[cell])), tuple(asked[cell]))
-        for cell in sections
-        if cell in who
-    ]
-    return tuple(sorted(found, key=lambda each: -len(each.students)))
-
-
 def _handed_in(marks: Sequence[Marks]) -> dict[str, int]:
     before = [each.due - each.handed_in for each in marks if each.due and each.handed_in]
     if not before:
@@ -215,8 +172,8 @@ def _handed_in(marks: Sequence[Marks]) -> dict[str, int]:
 
 
 def notes(report: Report) -> list[str]:
-    """Who waits for a person, and whose marking came to no end, in a line each."""
-    lines = []
+    """Who waits for a person or for marking, and whose marking came to no end, in a line each."""
+    lines = newer.note(report.newer, report.assignment)
     if report.waiting:
         names = ", ".join(report.waiting)
         lines.append(f"{len(report.waiting)} wait for answers to be marked by hand: {names}")
@@ -257,12 +214,14 @@ def as_data(report: Report, links: chapters.Links) -> dict[str, Any]:
         "waiting": report.waiting,
         "unmarked": report.unmarked,
         "unreadable": report.unreadable,
+        "newer": report.newer,
         "teach_again": [
             {
                 "section": section(each.section),
                 "students": len(each.students),
                 "functions": each.functions,
                 "questions": [named.question for named in each.mistakes],
+                "also": [section(other) | {"students": count} for other, count in each.also],
             }
             for each in report.teach
         ],

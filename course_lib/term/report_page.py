@@ -12,6 +12,7 @@ from .report import Report, Teach, notes
 from .tables import number
 
 TAUGHT_AGAIN = 5  # sections, the most urgent
+ALSO = 3  # sections besides
 SAID = 15  # sentences that name no known mistake
 WEAK = 0.2  # a discrimination below which a question deserves a look
 
@@ -58,14 +59,22 @@ def _teach(report: Report, links: Links) -> Iterator[str]:
     if not report.teach:
         yield paragraph("Nobody lost a point.")
         return
-    yield paragraph("The sections of the chapter whose matter cost most students points, with what to ask.")
+    yield paragraph(
+        "The sections of the chapter whose matter cost most students points, with what to ask. A function "
+        "belongs to the section that teaches it first; others answer single mistakes in it better."
+    )
 
     def entry(each: Teach) -> Markup:
-        who = f"{len(each.students)} of {len(report.points)} students, in "
         functions = ", ".join(code(name) for name in each.functions)
+        who = f"{len(each.students)} of {len(report.points)} students, in {functions}"
+        also = "; ".join(
+            f"{link(links.to(section), section.title)} ({count})" for section, count in each.also[:ALSO]
+        )
         asked = [_asked(named.question) for named in each.mistakes[:3]]
-        return Markup(f"{link(links.to(each.section), each.section.title)}<br>{who}{functions}") + Markup(
-            bullets(asked) if asked else ""
+        return Markup(
+            f"{link(links.to(each.section), each.section.title)}<br>{who}"
+            + (f"<br>and for single mistakes: {also}" if also else "")
+            + (bullets(asked) if asked else "")
         )
 
     yield "<ol>" + "".join(f"<li>{entry(each)}</li>" for each in report.teach[:TAUGHT_AGAIN]) + "</ol>"
@@ -176,7 +185,7 @@ def _definitions() -> Iterator[str]:
             "chapter 14.",
             "A mistake is counted once for a student. It is recognised where an answer gives exactly what "
             "the mistake gives on a visible input; one student can make several. Teaching again goes by how "
-            "many lost points in what a section teaches.",
+            "many lost points in any of the functions that a section is the first to teach.",
         ]
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .marks import Marks
+from .marks import Marks, Question
 from .roster import Roster, Student
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what makes a spreadsheet compute a text
@@ -97,7 +97,10 @@ def term(marks: Sequence[Marks], students: Iterable[str], drop: int = 0) -> list
     """
     most = {each.assignment: each.max_points for each in marks}
     if not 0 <= drop < max(len(most), 1):
-        raise ValueError(f"drop: expected a number from 0 to {len(most) - 1}, got {drop}")
+        raise ValueError(
+            f"drop: expected from 0 to {len(most) - 1}, so that one of the marked assignments "
+            f"({', '.join(most)}) is left; got {drop}"
+        )
     got = {(each.student, each.assignment): each.points for each in marks}
 
     def row(student: str) -> Row:
@@ -161,7 +164,17 @@ def number(points: float) -> str:
 
 
 def as_html(marks: Marks) -> str:
-    """The comments on each answer as Moodle shows them."""
+    """The comments on each answer as Moodle shows them; those in words with the points that a person gave."""
     late = [f"Late: {number(marks.penalty)} points taken off."] if marks.penalty else []
-    lines = [*late, *(comment for _, comment in marks.comments)]
+    in_words = {each.cell: _given(each) for each in marks.questions if each.by_hand}
+    said = in_words | dict(marks.comments)
+    said |= {cell: f"{line}\n{said[cell]}" for cell, line in in_words.items() if said[cell] != line}
+    lines = [*late, *(said[cell] for cell in sorted(said))]
     return "".join(f"<p>{html.escape(line, quote=False)}</p>".replace("\n", "<br>") for line in lines)
+
+
+def _given(question: Question) -> str:
+    """The points of an answer in words, in the form in which marking tells those of a function."""
+    if not question.scored:
+        return f"{question.cell}: not marked yet."
+    return f"{question.cell}: {number(question.points)} of {number(question.max_points)} points."
