@@ -40,15 +40,17 @@ class Student:
         )
 
 
-def class_of(course: Course, students: int, seed: int = 0) -> Iterator[Student]:
+def class_of(course: Course, release: NotebookNode, students: int, seed: int = 0) -> Iterator[Student]:
     """Students with up to three mistakes each, in different functions; every ninth leaves the last function
-    unwritten. Mistakes are only in functions that no other calls, so that each costs its own points alone."""
+    unwritten. Mistakes are only in functions that no other calls, so that each costs its own points alone.
+
+    Parameters: release, the exercise as students received it."""
     rng = random.Random(f"{course.assignment} {seed}")
     exercises = load(course.assignment).exercises
     used = {name for exercise in exercises for name in exercise.predecessors}
     known = [each for each in read(ROOT, course.assignment).mistakes if each.function not in used]
     common = rng.sample(known, min(8, len(known)))  # what many get wrong
-    release, right = course.release(), answers_of(course.source())
+    right = answers_of(course.source())
     for number in range(students):
         chosen = rng.sample([*common * 3, *known], rng.choice((0, 1, 1, 2, 3)))
         mistakes = {mistake.function: mistake for mistake in chosen}
