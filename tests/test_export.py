@@ -12,8 +12,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course_lib.command import main
+from course_lib.grading.handed_in import UNREADABLE
 from course_lib.term import tables
-from course_lib.term.marks import read_marks
+from course_lib.term.marks import Marks, Question, read_marks
 
 ROSTER = """id,first_name,last_name,email,login,lms_user_id
 s1,Ann,"Lee, Jr.",ann@uni.example,alee,501
@@ -106,6 +107,14 @@ def test_moodle_gets_grade_and_feedback(course):
     assert rows[1]["Full name"] == "Zoë =HYPERLINK(“x”)"
 
 
+def test_why_a_file_could_not_be_read_is_told_once():
+    sentence = f"{UNREADABLE}: an empty file"
+    said = tuple((name, f"{name}: 0 of 6 points.\n{sentence}.") for name in ("softmax", "sharpen"))
+    words = Question("words", "words", 0.0, 2.0, True, False)
+    marks = Marks("s", "a1", 0.0, 20.0, 0.0, 0.0, None, (words,), said, said)
+    assert tables.as_html(marks) == f"<p>{sentence}.</p>"
+
+
 def test_moodles_own_worksheet_goes_back_as_it_came(course):
     rows = "Identifier,ID number,Last modified (grade)\nTeilnehmer/in 501,s1,-\n"
     rows += 'Teilnehmer/in 502,s2,"Sunday, 1 March 2026, 10:59 PM"\n'
@@ -145,8 +154,6 @@ def test_the_lowest_assignments_of_each_student_are_left_out(course):
 
 def test_a_lower_share_is_dropped_not_fewer_points():
     def marks(name, points, most):
-        from course_lib.term.marks import Marks
-
         return Marks("s", name, points, most, 0.0, 0.0, None, (), ())
 
     row = tables.term([marks("small", 2, 2), marks("large", 9, 20)], ["s"], drop=1)[0]

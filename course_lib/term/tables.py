@@ -166,11 +166,20 @@ def number(points: float) -> str:
 def as_html(marks: Marks) -> str:
     """The comments on each answer as Moodle shows them; those in words with the points that a person gave."""
     late = [f"Late: {number(marks.penalty)} points taken off."] if marks.penalty else []
+    lines = [*late, *(_unreadable(marks) if marks.unreadable else _said(marks))]
+    return "".join(f"<p>{html.escape(line, quote=False)}</p>".replace("\n", "<br>") for line in lines)
+
+
+def _said(marks: Marks) -> list[str]:
     in_words = {each.cell: _given(each) for each in marks.questions if each.by_hand}
     said = in_words | dict(marks.comments)
     said |= {cell: f"{line}\n{said[cell]}" for cell, line in in_words.items() if said[cell] != line}
-    lines = [*late, *(said[cell] for cell in sorted(said))]
-    return "".join(f"<p>{html.escape(line, quote=False)}</p>".replace("\n", "<br>") for line in lines)
+    return [said[cell] for cell in sorted(said)]
+
+
+def _unreadable(marks: Marks) -> list[str]:
+    """Why nothing could be read, once: the marking says it to every answer."""
+    return list(dict.fromkeys(text.partition("\n")[2] or text for _, text in marks.comments))
 
 
 def _given(question: Question) -> str:
