@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -53,6 +54,13 @@ def as_user(user: str, home: Path) -> list[str]:
     names = {"HOME": str(home), "USER": user, "LOGNAME": user}
     env = ["env", *(f"{name}={value}" for name, value in names.items())]
     return [*room, "--", "setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups", *env]
+
+
+def sees(user: str, home: Path, path: Path) -> bool:
+    """Whether a user can read a file, or list a folder."""
+    reads = ["ls"] if path.is_dir() else ["head", "-c", "1"]
+    done = subprocess.run([*as_user(user, home), *reads, str(path)], cwd=home, capture_output=True)
+    return done.returncode == 0
 
 
 def _ids(user: str) -> tuple[int, int]:

@@ -55,8 +55,7 @@ class Shared:
 
     def sees(self, user: str, path: Path) -> bool:
         """Whether a user can read a file, or list a folder."""
-        reads = ["ls"] if path.is_dir() else ["head", "-c", "1"]
-        return self.run(user, *reads, str(path)).returncode == 0
+        return as_user.sees(user, self.home(user), path)
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page
 
+import as_user
+
 SETTINGS = {
     "apputils-extension/notification": {
         "fetchNews": "false",
@@ -54,17 +56,23 @@ class Lab:
 
 
 @contextmanager
-def running_lab(root: Path, state: Path, patience: float = 40) -> Iterator[Lab]:
-    """Serve `root` from a new JupyterLab that keeps its state in `state`; stop it and its kernels after."""
+def running_lab(root: Path, state: Path, patience: float = 40, user: str | None = None) -> Iterator[Lab]:
+    """Serve `root` from a new JupyterLab that keeps its state in `state`; stop it and its kernels after.
+
+    user: who runs it, at home in the folder above `state`, where that is not the user of the tests.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     lab = Lab(f"http://127.0.0.1:{port}", secrets.token_hex(16), root)
-    log = state / "server.log"
+    log, environment, before = state / "server.log", _environment(state), []
+    if user is not None:
+        as_user.give(user, state)
+        before = as_user.as_user(user, state.parent)
     with log.open("w") as output:
         server = subprocess.Popen(
-            _command(lab, port),
-            env=_environment(state),
+            [*before, *_command(lab, port)],
+            env=environment,
             cwd=root,
             stdout=output,
             stderr=subprocess.STDOUT,
