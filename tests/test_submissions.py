@@ -211,3 +211,13 @@ def test_marking_a_class_in_parallel_treats_odd_files_alike(course: Course, tmp_
     for student in TIMES:
         mine, theirs = other.marked(student).metadata.course, course.marked(student).metadata.course
         assert mine.repairs == theirs.repairs
+
+
+def test_a_class_in_which_no_file_can_be_read_is_marked_all_the_same(tmp_path: Path) -> None:
+    course = Course.make(tmp_path / "course", NAME)
+    folder = course.folder / "submitted" / "ann" / NAME
+    folder.mkdir(parents=True)
+    (folder / FILE).write_text("half a note", encoding="utf-8")
+    (done,) = course.mark()
+    assert done.points == 0
+    assert "not a notebook" in str(done.note)

@@ -6,7 +6,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import connection, forkserver, get_context
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
@@ -37,7 +37,8 @@ class Processes:
         self._busy: dict[Connection, tuple[Hashable, Any]] = {}
         if os.name == "posix":
             self._context.set_forkserver_preload([*modules])
-            forkserver.ensure_running()
+            with _without_current_folder():
+                forkserver.ensure_running()
 
     def __enter__(self) -> Processes:
         return self
@@ -93,6 +94,20 @@ class Processes:
         process.start()
         theirs.close()
         return mine, process
+
+
+@contextmanager
+def _without_current_folder() -> Iterator[None]:
+    """Python puts the current folder first where it is started with -c, as here: a copy of the course there
+    would be imported in place of the one that is installed, which alone is shown to students' kernels."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONSAFEPATH"]
+        if before is not None:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def _work(ours: Connection, begin: Callable[[], object] | None) -> None:

@@ -58,7 +58,7 @@ class Store:
 
     def forget_other_versions(self) -> None:
         """Delete the results that no version of the assignment can use any more: they are students' work."""
-        for other in self.folder.parent.iterdir():
+        for other in self.folder.parent.glob("*"):  # where there is no result at all, there is no folder
             if other != self.folder:
                 shutil.rmtree(other, ignore_errors=True)
 
