@@ -310,7 +310,7 @@ def test_every_known_mistake_is_recognised_in_the_sentence_that_asks_it(name):
     names = names_of(ROOT, name)
     for each in read(ROOT, name).mistakes:
         for sentence in (f"It is wrong. {each.question}", f"{each.question.rstrip('.')}: 3."):
-            (found,) = names.in_sentence(each.function, sentence)
+            (found,) = names.in_comment(each.function, [sentence])
             assert each.id in found.ids
 
 
@@ -319,7 +319,41 @@ def test_words_of_the_judge_name_no_mistake_beside_a_question_that_does():
     known = {each.id: each for each in read(ROOT, "05_multi_head").mistakes}
     general, special = known["adds-in-floats"].question, known["adds-order"].question
     for sentence, ids in {f"{general}. {special}": "adds-order", f"{general}.": "adds-in-floats"}.items():
-        assert [each.ids for each in names.in_sentence("multiply_adds", sentence)] == [(ids,)]
+        assert [each.ids for each in names.in_comment("multiply_adds", [sentence])] == [(ids,)]
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "said", "ids"),
+    [
+        (  # the judge's words are before the question, and are another mistake's where they stand alone
+            "04_masking",
+            "masked_attention",
+            [
+                "The weight of a hidden key must be 0; one of yours is 0.2. Your hidden keys have a score "
+                "of 0. How much does exp(0) add to the sum?"
+            ],
+            {"attention-mask-on-scores-as-product"},
+        ),
+        (  # they are said to another input
+            "03_scaling",
+            "score_spread",
+            [
+                "Your distances are taken from 0. From which number does a standard deviation take them?",
+                "It is too large on average. From which number is a distance taken, and by what divided?",
+            ],
+            {"spread-about-zero"},
+        ),
+        (  # they are all that is said, and fit several
+            "03_scaling",
+            "score_spread",
+            ["Is each entry standard normal, and drawn from `rng` itself?"],
+            {"spread-few-seeds", "spread-of-signs", "spread-products-drawn", "spread-uniform-of-variance-1"},
+        ),
+    ],
+)
+def test_words_of_the_judge_name_mistakes_only_where_no_question_is_asked(name, function, said, ids):
+    found = names_of(ROOT, name).in_comment(function, said)
+    assert {id for each in found for id in each.ids} == ids
 
 
 def test_data_and_tables_together_are_refused_in_one_line(capsys, monkeypatch):

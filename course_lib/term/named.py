@@ -49,11 +49,21 @@ class Names:
             ids = tuple(each.id for each in alike)
             self._known[function].append(Named(function, ids, causes, question))
 
-    def in_sentence(self, function: str, sentence: str) -> list[Named]:
-        """The mistakes that a sentence asks about, two where they come together."""
-        found = [each for each in self._known[function] if _core(each) in sentence]
-        asked = [each for each in found if (function, each.question) in self._recognised] or found
+    def in_comment(self, function: str, sentences: Sequence[str]) -> list[Named]:
+        """The mistakes that the sentences on one function ask about, two where they come together.
+
+        Where a question of the catalogue is asked as a whole, the judge's own words beside it, on this or on
+        another input, say the same in general. Alone they may be those of several mistakes: all are named.
+        """
+        found = [
+            each for each in self._known[function] if any(_core(each) in sentence for sentence in sentences)
+        ]
+        asked = [each for each in found if self._is_whole(each)] or found
         return [each for each in asked if not any(_core(each) in _core(o) for o in asked if o is not each)]
+
+    def _is_whole(self, named: Named) -> bool:
+        """Whether the checks ask this question in full, and not words of the judge that happen to fit."""
+        return (named.function, named.question) in self._recognised and named.question.endswith(("?", "."))
 
 
 def names_of(root: Path, assignment: str) -> Names:

@@ -153,7 +153,7 @@ def _told(
             if function not in lost[each.student]:
                 continue
             said = sentences(comment)
-            named = [found for sentence in said for found in names.in_sentence(function, sentence)]
+            named = names.in_comment(function, said)
             for found in named:
                 told[found].add(each.student)
             if any(sentence.endswith(UNWRITTEN) for sentence in said):

@@ -214,11 +214,13 @@ def mark_by_hand(places: Places) -> None:
             page.locator(f"input.score#{name}").press("Tab")
         page.locator("textarea#by_order-comment").fill(work.said)
         page.locator("textarea#by_order-comment").press("Tab")
-        page.wait_for_function("() => !document.querySelector('.glyphicon-refresh')")
-        page.wait_for_timeout(1000)
-    for seat, work in places.students:
         given = {"by_order": (work.points, False), "by_depth": (0.0, False)}
+        for _ in range(120):  # Formgrader saves in the background, and what leaves the page too early is lost
+            page.wait_for_timeout(500)
+            if places.course.in_words(seat.user) == given:
+                break
         assert places.course.in_words(seat.user) == given
+        page.wait_for_function("() => !document.querySelector('.glyphicon-refresh')")
 
 
 def read_feedback(seat: Seat, work: Work) -> None:
