@@ -11,7 +11,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from course_lib.errors import CourseError
+from course_lib.errors import CourseError, disk_is_full
 
 COMMANDS = (
     "lab",
@@ -42,7 +42,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return args.run(args)
     except CourseError as error:
         print(f"course: {error}", file=sys.stderr)
-        return 2
+    except OSError as error:
+        if not disk_is_full(error):
+            raise
+        what = "the disk is full; make space, then give the same command to go on: what is done stays done"
+        print(f"course: {what} ({error})", file=sys.stderr)
+    return 2
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,8 +5,10 @@ Nothing here needs nbgrader: a class that has not changed is told from one that 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -122,8 +124,15 @@ class ClassRecord:
         }
         self._entries[submission.student] = entry
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(_line(entry))
+        line = _line(entry).encode()
+        with self.path.open("ab", buffering=0) as file:
+            end = file.tell()
+            try:
+                if file.write(line) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+            except OSError:  # half a line would spoil the next one, too
+                file.truncate(end)
+                raise
 
 
 def _line(entry: Mapping[str, Any]) -> str:

@@ -90,10 +90,14 @@ def write_whole(path: Path, text: str) -> None:
     """Write a file that is never seen half: it is replaced when all of the text is there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(f".{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    if os.name == "nt" and path.exists():
-        path.chmod(0o600)  # Windows replaces no file that is read-only
-    os.replace(temporary, path)
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        if os.name == "nt" and path.exists():
+            path.chmod(0o600)  # Windows replaces no file that is read-only
+        os.replace(temporary, path)
+    except OSError:  # such as a full disk
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def key_of(notebook: NotebookNode, tests: Collection[str], version: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import nbformat
@@ -11,7 +12,7 @@ from nbgrader.utils import remove, rmtree
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from course_lib.errors import CourseError
+from course_lib.errors import CourseError, disk_is_full
 from course_lib.project import MARKER
 
 from .class_record import Done, Submission, marked_path
@@ -52,13 +53,17 @@ class Writer:
         """Write one student's marks.
 
         Parameters: trouble, why there is no result in the store, unless the file itself says why.
-        Returns: the points in the gradebook, or why there are none.
+        Returns: the points in the gradebook, or why there are none. Raises: OSError where the disk is full.
         """
         try:
             return self._write(submission, source, store, trouble or NO_RESULT)
         except SQLAlchemyError as error:
             said = f"{unusable(error)}; mark it again"
+            if "disk is full" in said:  # as SQLite says it
+                raise OSError(errno.ENOSPC, said) from None
         except OSError as error:
+            if disk_is_full(error):  # for all others, too
+                raise
             said = f"its marked copy cannot be written ({error.filename}: {error.strerror}); mark it again"
         except Exception as error:  # one submission stops no other
             said = f"it could not be marked ({type(error).__name__}: {error}); the others are"
