@@ -65,13 +65,13 @@ def in_lab(page: Page, lab: lab_driver.Lab, chapter: str, options: argparse.Name
     """A stored chapter in JupyterLab, with its side bars folded away."""
     page.set_viewport_size({"width": options.width, "height": 900})
     lab_driver.open_notebook(page, lab, f"notebooks/{chapter}.ipynb")
+    page.evaluate("() => { window.jupyterapp.shell.mode = 'single-document'; }")
+    page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
     if not options.untrusted:
         lab_driver.trust(page)
         page.wait_for_selector("figure.explorable[data-live]")
     if options.theme == "dark":
         lab_driver.change_theme(page, "JupyterLab Dark")
-    page.evaluate("() => { window.jupyterapp.shell.mode = 'single-document'; }")
-    page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
     if options.unfold:
         page.evaluate(UNFOLD, FOLDS)
     return rows(page, f"{lab_driver.PANEL} .jp-WindowedPanel-outer", IN_LAB)
@@ -113,10 +113,9 @@ def main() -> None:
         with lab_driver.running_lab(course, state) as lab, served(ROOT / "build" / "site") as address:
             lab_page, site_page = browser.new_page(), browser.new_page()
             for name in wanted:
-                pairs = (
-                    in_lab(lab_page, lab, name, options),
-                    on_site(site_page, address, name, options),
-                )
+                pairs = in_lab(lab_page, lab, name, options), on_site(site_page, address, name, options)
+                for old in target.glob(f"{name[:2]}_*.png"):
+                    old.unlink()
                 for number, sheet in enumerate(pieces(*pairs), start=1):
                     sheet.save(target / f"{name[:2]}_{number:02}.png")
                 print(f"{(target / name[:2]).relative_to(ROOT)}_*.png")

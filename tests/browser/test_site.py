@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import Page, Response
 
-from print_pdf import open_page, served
+from print_pdf import PAPER, UNFOLD, open_page, served
 
 pytestmark = pytest.mark.site
 PAGES = ["index", *sorted(path.stem for path in (Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))]
@@ -19,6 +19,20 @@ INNER = (
     "pre",
     "details.hide",
 )  # many thousand elements, tested elsewhere or not ours
+LOOSE_MARKS = """() => [...document.querySelectorAll("article span.math")]
+  .filter(({ nextSibling }) => nextSibling instanceof Text && /^[.,;:?!)]/.test(nextSibling.data))
+  .map((formula) => formula.parentElement)
+  .filter((parent) => getComputedStyle(parent).whiteSpace !== "nowrap")
+  .map((parent) => parent.textContent.slice(0, 60))"""
+FILTERS = (
+    "() => [...document.querySelectorAll('figure img')].map((picture) => getComputedStyle(picture).filter)"
+)
+CUT = """() => {
+  const { right } = document.querySelector("article").getBoundingClientRect();
+  return [...document.querySelectorAll("article :is(table, figure img, figure svg)")]
+    .filter((wide) => wide.getBoundingClientRect().right > right)
+    .map((wide) => wide.textContent.slice(0, 60));
+}"""
 CHAPTERS = [name for name in PAGES if name.startswith("0")]
 
 
@@ -65,10 +79,12 @@ def test_a_page_is_whole_and_axe_finds_nothing_in_light_and_dark(
     assert page.locator("mjx-merror, .problematic, .system-message").count() == 0
     assert page.locator("figure.explorable:not([data-live])").count() == 0
     assert page.locator("article img:not([alt])").count() == 0
+    assert page.evaluate(LOOSE_MARKS) == []
     for theme in ("light", "dark"):
         page.evaluate("(theme) => (document.documentElement.dataset.theme = theme)", theme)
         only = None if theme == "light" else ["color-contrast"]
         assert violations(page, "article", exclude=INNER, only=only) == [], theme
+    assert set(page.evaluate(FILTERS)) <= {"none"}, "colours of pictures mean numbers, in the dark too"
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -129,12 +145,19 @@ def test_search_finds_the_chapter_of_a_word(page: Page, address: str) -> None:
     page.get_by_text("Search finished").wait_for()
 
 
-def test_on_paper_a_chapter_stands_without_side_bars(page: Page, address: str) -> None:
-    open_page(page, f"{address}/01_soft_lookup.html")
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_on_paper_a_chapter_stands_without_side_bars_and_no_table_is_cut(
+    page: Page, address: str, name: str
+) -> None:
+    page.set_viewport_size(PAPER)
+    open_page(page, f"{address}/{name}.html")
     page.emulate_media(media="print")
+    page.evaluate(UNFOLD)
+    assert page.evaluate(CUT) == []
+    assert not page.locator("details.hide").first.is_visible()
     assert page.locator("h1:visible").count() == 1
     assert page.locator("article h2").first.is_visible()
     for hidden in (".bd-sidebar-primary", ".bd-sidebar-secondary", ".explorable-controls >> nth=0"):
         assert not page.locator(hidden).is_visible(), hidden
-    assert page.locator("figure.explorable svg").first.is_visible()
+    assert page.locator("figure.explorable :is(svg, table)").first.is_visible()
     assert len(page.pdf()) > 100_000
