@@ -66,7 +66,7 @@ checksite: setup  ## build the site anew and read it with Chromium, in light and
 	$(RUN) pytest -m site tests/browser/test_site.py $(ARGS)
 
 screenshots: site  ## photograph every chapter in JupyterLab beside the site, to look at (ARGS="03 --theme dark --unfold")
-	@PYTHONPATH=site $(VENV_PYTHON) tests/browser/screenshots.py $(ARGS)
+	@PYTHONPATH=tests:site $(VENV_PYTHON) tests/browser/screenshots.py $(ARGS)
 
 benchmark: setup  ## time every chapter, and an ensemble's model against the plain loop
 	@$(COURSE) benchmark $(ARGS)
