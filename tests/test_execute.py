@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import sys
 import tempfile
 import time
@@ -16,6 +17,7 @@ from nbformat.v4 import new_code_cell
 
 from course_lib.checks.judge import Verdict
 from course_lib.checks.values import Json
+from course_lib.errors import CourseError
 from course_lib.grading import sandbox
 from course_lib.grading.execute import JudgedExecute
 from course_lib.grading.questions import Questions
@@ -240,6 +242,28 @@ def test_a_function_made_anew_between_its_tests_is_judged_as_it_was_at_each(sour
     verdicts = _run(notebook, source)
     assert verdicts["softmax-ordinary"].failed is None
     assert verdicts["softmax-any-input"].failed == "exists"
+
+
+def test_where_kernels_lack_the_course_nobody_gets_zero_for_it(
+    source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = (
+        "import sys; sys.modules['course_lib'] = None\n"
+        "from ipykernel.kernelapp import IPKernelApp; IPKernelApp.launch_instance()"
+    )
+    folder = tmp_path / "kernels" / "without"
+    folder.mkdir(parents=True)
+    words = [sys.executable, "-c", code, "-f", "{connection_file}"]
+    (folder / "kernel.json").write_text(json.dumps({"argv": words, "display_name": "", "language": "python"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    with pytest.raises(CourseError, match="does not answer either: is this course_lib installed"):
+        JudgedExecute(sandboxed=False, kernel_name="without", timeout=4).mark(_solved(source), source)
+
+
+def test_a_submission_that_lets_nothing_answer_gets_no_points(source: Source) -> None:
+    code = "import builtins\nbuiltins.__import__ = None"
+    notebook = _solved(source, **dict.fromkeys(ALL, code))
+    assert set(_points(_run(notebook, source)).values()) == {0.0}
 
 
 def test_no_folder_of_the_marker_is_shown(source: Source) -> None:

@@ -22,7 +22,7 @@ from course_lib.errors import CourseError
 
 from .kernel import Gone, Kernel
 from .provisioner import NAME as PROVISIONER
-from .questions import Questions
+from .questions import Questions, can_answer
 from .replay import Replay
 from .source import PartKey, Test, VisibleTests
 from .verdicts import failed, in_our_words, robbed, say_why_there_is_none, write
@@ -65,6 +65,8 @@ class JudgedExecute(LoggingConfigurable):
             self._judge_all()
         finally:
             self._replay.end()
+        if not self._ask.answered:
+            self._expect_a_kernel_that_answers()
         say_why_there_is_none(notebook, self.verdicts)
         write(notebook, self.verdicts)
         return self.verdicts
@@ -76,6 +78,18 @@ class JudgedExecute(LoggingConfigurable):
             return Kernel(self.kernel_name, provisioner if self.sandboxed else None)
         except Gone:
             raise CourseError("no kernel could be started for this submission; mark it again") from None
+
+    def _expect_a_kernel_that_answers(self) -> None:
+        """Raise CourseError where it is not the submission's fault that nothing was answered."""
+        kernel = self._kernel()
+        try:
+            if not can_answer(kernel):
+                raise CourseError(
+                    "a kernel in which nothing ran does not answer either: is this course_lib installed in "
+                    "the environment that marks?"
+                )
+        finally:
+            kernel.end()
 
     def _judge_all(self) -> None:
         tests = list(self.source.tests.values())

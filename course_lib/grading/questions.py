@@ -14,19 +14,22 @@ from course_lib.checks.answer import ask, read_bundle
 from course_lib.checks.judge import UNREADABLE
 from course_lib.checks.values import BadRecord, Json
 
-from .kernel import TOO_LONG, Gone, Message
+from .kernel import TOO_LONG, Gone, Kernel, Message
 from .replay import Replay
 from .source import Test
 
 Key = TypeVar("Key", bound=Hashable)
+NOTHING: Json = {"function": "", "parameters": [], "refused": [], "calls": []}
+NOTHING_SECONDS = 30.0
 
 
 class Questions:
-    """Asks about tests. `trouble` says whether the kernel gave something else than an answer."""
+    """Asks about tests. `trouble` says whether the kernel gave something else than an answer; `answered`,
+    whether any question was answered."""
 
     def __init__(self, replay: Replay, log: logging.Logger) -> None:
         self.replay, self.log = replay, log
-        self.trouble = False
+        self.trouble = self.answered = False
         self._stuck: dict[tuple[str, str], str] = {}
 
     @property
@@ -54,10 +57,12 @@ class Questions:
             if len(heard.contents) != len(asked):
                 raise BadRecord(f"{len(heard.contents)} bundles instead of {len(asked)}")
             pairs = zip(requests, heard.contents, strict=True)
-            return {key: read_bundle([content]) for key, content in pairs}
+            bundles = {key: read_bundle([content]) for key, content in pairs}
         except BadRecord:
             self.replay.give_up()
             return {}
+        self.answered = True
+        return bundles
 
     def answer(self, test: Test, request: Json) -> Json | str:
         """The kernel's bundle, or why there is none."""
@@ -68,7 +73,7 @@ class Questions:
         try:
             if self.replay.ask(ask(self.at_place(test, request)), heard.hear):
                 self._stuck[key] = TOO_LONG
-            return read_bundle(heard.contents)
+            bundle = read_bundle(heard.contents)
         except Gone as gone:
             self._stuck[key] = str(gone)
             return str(gone)
@@ -76,10 +81,22 @@ class Questions:
             self.log.warning("%s: %s", test.cell, error)
             self.trouble = True
             return self._stuck.get(key, UNREADABLE)
+        self.answered = True
+        return bundle
 
     def at_place(self, test: Test, request: Json) -> Json:
         """The request, to be answered with the names as they are at the test's place in the notebook."""
         return request | {"place": self.replay.places.get(test.cell)}
+
+
+def can_answer(kernel: Kernel) -> bool:
+    """Whether a kernel that ran nothing else answers a question about nothing."""
+    heard = _Displays()
+    try:
+        kernel.run("", NOTHING_SECONDS, heard.hear, expressions=[ask(NOTHING)])
+        return read_bundle(heard.contents)["calls"] == []
+    except (BadRecord, Gone):
+        return False
 
 
 class _Displays:
