@@ -260,6 +260,7 @@ def test_where_kernels_lack_the_course_nobody_gets_zero_for_it(
         JudgedExecute(sandboxed=False, kernel_name="without", timeout=4).mark(_solved(source), source)
 
 
+@pytest.mark.slow
 def test_a_submission_that_lets_nothing_answer_gets_no_points(source: Source) -> None:
     code = "import builtins\nbuiltins.__import__ = None"
     notebook = _solved(source, **dict.fromkeys(ALL, code))
