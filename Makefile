@@ -10,7 +10,7 @@ CHAPTERS = $(wildcard notebooks/*.ipynb)
 NOTEBOOKS = $(CHAPTERS) $(wildcard solutions/*/*.ipynb) $(wildcard exercises/*/*.ipynb)
 export OMP_NUM_THREADS = 1
 
-.PHONY: help setup lab test slow lint format normalise chapters release catalogue speed growth site pdf checksite screenshots benchmark mutation cheats
+.PHONY: help setup lab test slow lint format normalise chapters release catalogue speed growth simulated scale otter site pdf checksite screenshots benchmark mutation cheats
 .DEFAULT_GOAL = help
 
 help:  ## list the targets
@@ -79,6 +79,16 @@ speed: setup  ## time marking a class beside stock nbgrader, and compare all mar
 
 growth: setup  ## time marking and feedback of ever larger classes (ARGS="05_multi_head --sizes 10 100 1000")
 	@PYTHONPATH=tests $(RUN) speed.growth $(ARGS)
+
+simulated: setup  ## mark 10,000 generated students, with recorded results in the place of their code
+	@PYTHONPATH=tests $(RUN) speed.simulated $(ARGS)
+
+scale: setup  ## measure what submissions cost on this machine, and write the tables of docs/scale.md from that
+	@PYTHONPATH=tests $(RUN) speed.measure $(ARGS)
+	@PYTHONPATH=tests $(RUN) speed.scale --write
+
+otter: setup  ## time marking a class beside otter-grader without containers, and compare all points
+	@PYTHONPATH=tests $(RUN) speed.otter $(ARGS)
 
 cheats: setup  ## try every cheat on stock nbgrader and on this marking, and print what each gains
 	@PYTHONPATH=tests $(RUN) cheats

@@ -20,7 +20,10 @@ from course_lib import notebooks
 from course_lib.command import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "docs/marking_security.md", "docs/instructor_guide.md"]
+DOCUMENTS = [
+    *("README.md", "CONTRIBUTING.md"),
+    *("docs/marking_security.md", "docs/instructor_guide.md", "docs/scale.md"),
+]
 CONDA_NAMES = {"pytorch": "torch"}
 IMPORT_NAMES = {"bs4": "beautifulsoup4", "zmq": "pyzmq", "PIL": "pillow", "yaml": "pyyaml"}
 TOP_LEVEL = {
