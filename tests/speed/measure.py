@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     measured: dict[str, Any] = {
         "machine": f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}, "
-        f"{args.workers} lanes; in the simulated classes one",
+        f"{args.workers} lanes, in the simulated classes one; {os.getloadavg()[0]:.1f} other processes ran",
         "assignments": {},
     }
     as_said = lanes.report(lanes.compared(160, 0.06, 0.006))
