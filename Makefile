@@ -86,6 +86,7 @@ simulated: setup  ## mark 10,000 generated students, with recorded results in th
 scale: setup  ## measure what submissions cost on this machine, and write the tables of docs/scale.md from that
 	@PYTHONPATH=tests $(RUN) speed.measure $(ARGS)
 	@PYTHONPATH=tests $(RUN) speed.scale --write
+	@PYTHONPATH=tests $(RUN) speed.lanes
 
 otter: setup  ## time marking a class beside otter-grader without containers, and compare all points
 	@PYTHONPATH=tests $(RUN) speed.otter $(ARGS)

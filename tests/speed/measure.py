@@ -24,7 +24,6 @@ import numpy as np
 from marking import Course
 from process_table import descendants
 
-from . import lanes
 from .__main__ import work
 from .scale import MEASURED, Costs
 from .simulated import COURSE, VARIANTS, Step, differing, run_once, simulated_course, steps, timed, told
@@ -33,7 +32,7 @@ ASSIGNMENTS = {"01_soft_lookup": 10_000, "05_multi_head": 1_000}  # to how many 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure each assignment. Returns: 1 where a mark, or the scheduler's time, is not as it must be."""
+    """Measure each assignment; stops where a simulated student's marks are not those that were recorded."""
     parser = argparse.ArgumentParser(prog="speed.measure", description=__doc__.splitlines()[0])
     parser.add_argument("--submissions", type=int, nargs=2, default=list(ASSIGNMENTS.values()))
     parser.add_argument("--run", type=int, default=32, help="submissions whose code is run")
@@ -44,14 +43,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         f"{args.workers} lanes, in the simulated classes one; {os.getloadavg()[0]:.1f} other processes ran",
         "assignments": {},
     }
-    as_said = lanes.report(lanes.compared(160, 0.06, 0.006))
     for name, students in zip(ASSIGNMENTS, args.submissions, strict=True):
         with tempfile.TemporaryDirectory() as place:
             measured["assignments"][name] = measure(
                 simulated_course(Path(place), name), students, args.run, args.workers
             )
     MEASURED.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
-    return 0 if as_said else 1
+    return 0
 
 
 def measure(course: Course, students: int, run: int, workers: int) -> dict[str, Any]:
