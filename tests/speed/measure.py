@@ -28,7 +28,7 @@ from .__main__ import work
 from .scale import MEASURED, Costs
 from .simulated import COURSE, VARIANTS, Step, differing, run_once, simulated_course, steps, timed, told
 
-ASSIGNMENTS = {"01_soft_lookup": 10_000, "05_multi_head": 1_000}  # to how many students each class grows
+ASSIGNMENTS = {"01_soft_lookup": 10_000, "05_multi_head": 500}  # to how many students each class grows
 
 
 def main(argv: Sequence[str] | None = None) -> int:
