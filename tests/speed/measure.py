@@ -26,7 +26,7 @@ from process_table import descendants
 
 from .__main__ import work
 from .scale import MEASURED, Costs
-from .simulated import COURSE, VARIANTS, Step, differing, run_once, simulated_course, steps, timed, told
+from .simulated import COURSE, VARIANTS, Step, differing, in_a_line, run_once, simulated_course, steps, timed
 
 ASSIGNMENTS = {"01_soft_lookup": 10_000, "05_multi_head": 500}  # to how many students each class grows
 
@@ -65,7 +65,7 @@ def measure(course: Course, students: int, run: int, workers: int) -> dict[str, 
     recorded = results[:VARIANTS]
     grown: list[Step] = []
     for step in steps(course, notebooks[:VARIANTS], recorded, students, 1):
-        print(told(step), flush=True)
+        print(in_a_line(step), flush=True)
         grown.append(step)
     if wrong := differing(course, recorded):
         raise SystemExit(f"{len(wrong)} students have other points than were recorded")
@@ -92,8 +92,8 @@ def measure(course: Course, students: int, run: int, workers: int) -> dict[str, 
 def pages(course: Course, workers: int) -> tuple[float, float]:
     """Seconds of a lane, and KB, of a feedback page: what ten times as many take longer."""
     command = [*COURSE, "feedback", course.assignment, f"--workers={workers}"]
-    few, _ = timed(course, [*command, "--students=student-00000[0-9]"])
-    many, _ = timed(course, [*command, "--students=student-0000*"])
+    few = timed(course, [*command, "--students=student-00000[0-9]"])
+    many = timed(course, [*command, "--students=student-0000*"])
     made = list((course.folder / "feedback").rglob("*.html"))
     return workers * (many - few) / (len(made) - 20), sum(each.stat().st_size for each in made) / 1024 / len(
         made

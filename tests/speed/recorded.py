@@ -37,7 +37,7 @@ WATCHED = ((Store, "put"), (Writer, "write"), (ClassRecord, "put"), (AssignmentG
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run a command of the course. Writes the seconds of each watched step into FOLDER/seconds.json."""
+    """Run a command of the course. Writes the seconds of its steps, and its MB, into told.json."""
     folder, words = Path(argv[0]), list(argv[1:])
     results = pickle.loads((folder / "results").read_bytes())
     seconds: Counter[str] = Counter()
@@ -45,7 +45,8 @@ def main(argv: Sequence[str]) -> int:
         setattr(owner, name, _watched(getattr(owner, name), f"{owner.__name__}.{name}", seconds))
     with patch.object(workers, "mark_submission", partial(hand_out, results=results)):
         status = course(words)
-    (folder / "seconds.json").write_text(json.dumps(seconds), encoding="utf-8")
+    told = {"seconds": seconds, "memory": _most_memory()}
+    (folder / "told.json").write_text(json.dumps(told), encoding="utf-8")
     return status
 
 
@@ -67,6 +68,12 @@ def of_student(notebook: NotebookNode, function: str, student: str, result: int)
 def hand_out(data: bytes, assignment: Assignment, results: Sequence[Result]) -> tuple[str, Result]:
     """In the place of `mark_submission`: the submission is read and made whole, and nothing of it is run."""
     return key_of_submission(data, assignment), results[json.loads(data)["metadata"]["result"]]
+
+
+def _most_memory() -> float:
+    """The most MB that this program had; unlike what its parent is told, without what that had itself."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) / 1024
 
 
 def _watched(function: Callable[..., Any], name: str, seconds: Counter[str]) -> Callable[..., Any]:
