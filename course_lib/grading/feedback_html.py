@@ -32,8 +32,8 @@ OURS = re.compile(r"&lt;(/?(?:details|summary|br|sub|sup))\s*/?&gt;")  # tags wi
 class FeedbackPage(TemplateExporter):
     """Makes the page of a notebook that `FoldTests` has prepared; replaces nbgrader's template.
 
-    nbconvert's exporter of pages would read each page once more to make it fit for all notebooks, which takes
-    longer than all the rest.
+    The exporter that it is usual to build on reads each page once more, to make it fit for all notebooks, which
+    takes longer than all the rest.
     """
 
     output_mimetype = "text/html"
