@@ -32,7 +32,7 @@ OURS = re.compile(r"&lt;(/?(?:details|summary|br|sub|sup))\s*/?&gt;")  # tags wi
 class FeedbackPage(TemplateExporter):
     """Makes the page of a notebook that `FoldTests` has prepared; replaces nbgrader's template.
 
-    The exporter that it is usual to build on reads each page once more, to make it fit for all notebooks, which
+    The exporter that is usually built upon reads each page once more, to make it fit for all notebooks, which
     takes longer than all the rest.
     """
 
