@@ -267,6 +267,20 @@ def test_a_submission_that_lets_nothing_answer_gets_no_points(source: Source) ->
     assert set(_points(_run(notebook, source)).values()) == {0.0}
 
 
+def test_a_test_that_is_asked_again_is_asked_at_its_place_in_the_new_kernel(source: Source) -> None:
+    answers = answers_of(source.notebook)
+    notebook = _solved(
+        source,
+        softmax=answers["softmax"] + "\nright = softmax\ndef softmax(scores):\n    return helper(scores)",
+        gaussian_lookup=answers["gaussian_lookup"] + "\nnp.exp = lambda scores: 0 * scores",
+        sharpen="def sharpen(scores, temperature):\n    import os\n    os._exit(1)",
+    )
+    first = [name_of(cell) for cell in notebook.cells].index("softmax-ordinary")
+    notebook.cells.insert(first, new_code_cell("def helper(scores):\n    return right(scores)"))
+    notebook.cells.append(new_code_cell("softmax = None"))
+    assert _points(_run(notebook, source))["softmax"] == ALL["softmax"]
+
+
 def test_no_folder_of_the_marker_is_shown(source: Source) -> None:
     notebook = _solved(source, "import os\nprint(os.getcwd())\nnp.ones(3) @ np.ones(4)")
     notebook.cells.append(new_code_cell("import os\nprint(os.getcwd())\nnp.linalg.inv(np.ones(3))"))

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from course_lib.checks.assignments import MODULES
 from course_lib.checks.judge import Verdict
-from course_lib.grading.feedback_html import FeedbackPage
+from course_lib.grading.feedback_html import LONGEST, FeedbackPage, code, words
 from course_lib.grading.feedback_page import FoldTests
 from course_lib.grading.verdicts import written
 
@@ -111,6 +111,16 @@ def test_nothing_leads_or_asks_anywhere_that_is_not_there(words: str) -> None:
     page = _page(notebook)
     assert "here" in page
     assert re.findall(r'(?:href|src)="(?!#)[^"]*"', page) == []
+
+
+def test_of_the_fragments_of_a_class_only_short_ones_are_kept() -> None:
+    long = "word " * LONGEST
+    assert words("*short*") is words("*short*")
+    assert words(long) is not words(long)
+    assert code("short = 1") is code("short = 1")
+    assert code(f"# {long}") is not code(f"# {long}")
+    pasted = {"a.png": {"image/png": "aGk=" * LONGEST}}
+    assert words("![](attachment:a.png)", pasted) is not words("![](attachment:a.png)", pasted)
 
 
 def test_a_link_to_a_chapter_says_where_it_lies() -> None:

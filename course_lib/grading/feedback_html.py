@@ -6,8 +6,8 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache, wraps
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from .outputs import is_picture
 
 HERE = Path(__file__).parent
 KEPT = 500  # fragments that are kept, since most cells are the same in everyone's notebook
+LONGEST = 20_000  # characters of one that is kept: pasted pictures would fill the memory
 OURS = re.compile(r"&lt;(/?(?:details|summary|br|sub|sup))\s*/?&gt;")  # tags without attributes
 
 
@@ -62,7 +63,18 @@ class FeedbackPage(TemplateExporter):
         yield "words", words
 
 
-@lru_cache(KEPT)
+def _kept(make: Callable[..., str]) -> Callable[..., str]:
+    """The same function of texts, which keeps what it made of short ones."""
+    kept = lru_cache(KEPT)(make)
+
+    @wraps(make)
+    def made(*texts: str) -> str:
+        return (kept if sum(map(len, texts)) <= LONGEST else make)(*texts)
+
+    return made
+
+
+@_kept
 def code(source: str) -> str:
     """Code as a fragment of the page."""
     return str(Highlight2HTML(pygments_lexer="ipython3")(source))
@@ -73,7 +85,7 @@ def words(source: str, attachments: Any = None) -> str:
     return _words(source, json.dumps(attachments if isinstance(attachments, dict) else {}))
 
 
-@lru_cache(KEPT)
+@_kept
 def _words(source: str, attachments: str) -> str:
     renderer = Words(escape=False, exclude_anchor_links=True, attachments=json.loads(attachments))
     fragment = MarkdownWithMath(renderer=renderer).render(source)

@@ -67,11 +67,12 @@ class Processes:
         told: set[Connection] = set()
         while waiting or self._busy:
             while waiting and len(self._busy) < self.workers:
-                mine, process = self._idle.pop() if self._idle else self._start()
                 name = waiting.pop()
+                thing = things[name]
+                mine, process = self._idle.pop() if self._idle else self._start()
                 self._busy[mine] = name, process
                 with suppress(OSError):  # it died: heard below
-                    mine.send((None if mine in told else function, things[name]))
+                    mine.send((None if mine in told else function, thing))
                 told.add(mine)
             for mine in connection.wait(list(self._busy)):
                 name, process = self._busy.pop(mine)  # type: ignore[index, assignment]

@@ -71,6 +71,7 @@ class Questions:
             return stuck
         heard, key = _Displays(), (test.exercise.function, test.behaviour.name)
         try:
+            self.replay.run()  # in a new kernel other places may have been kept than in the last one
             if self.replay.ask(ask(self.at_place(test, request)), heard.hear):
                 self._stuck[key] = TOO_LONG
             bundle = read_bundle(heard.contents)
