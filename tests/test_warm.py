@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import torch
 from jupyter_client import BlockingKernelClient, KernelManager
 
-from course_lib.grading import warm
+from course_lib.grading import warm, warm_parent
 from course_lib.grading.provisioner import NAME
 from course_lib.grading.sandbox import Limits
 from programs import find_program
@@ -155,6 +156,12 @@ def test_each_kernel_draws_random_numbers_of_its_own() -> None:
     draw = "import random, numpy\nsaid['drawn'] = [random.random(), float(numpy.random.rand())]"
     with kernel() as first, kernel() as second:
         assert not set(tell(first, draw)["drawn"]) & set(tell(second, draw)["drawn"])
+
+
+def test_a_fork_does_not_draw_from_torch_what_its_parent_would() -> None:
+    before = torch.initial_seed()
+    warm_parent._renew_random_state()
+    assert torch.initial_seed() != before
 
 
 def test_a_kernel_that_ends_harms_neither_its_parent_nor_a_sibling() -> None:

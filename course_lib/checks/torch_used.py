@@ -1,7 +1,6 @@
 """PyTorch, used once: a process that imports this has done what its first use of PyTorch waits for.
 
-A kernel that is forked from such a process need not wait. No random number is drawn, so that seeds are as in
-a new process.
+A kernel that is forked from such a process need not wait.
 """
 
 from __future__ import annotations

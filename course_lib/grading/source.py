@@ -110,6 +110,7 @@ class VisibleTests:
         told; known, where verdicts on single parts are kept for the next test that they count for, as long as
         the same answers are judged.
         """
+        assert reveal or known is None, "a verdict that may tell more is no verdict for a reader of less"
         known = {} if known is None else known
         for index, part in enumerate(self.parts(test)):
             if part.key not in known:

@@ -187,10 +187,12 @@ def _run_application(arguments: list[str]) -> None:
 
 
 def _renew_random_state() -> None:
-    """What a fresh process would draw anew; torch starts every process with the same seed."""
+    """Seeds that a fresh process would draw anew."""
     random.seed()
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()
+    if "torch" in sys.modules:
+        sys.modules["torch"].default_generator.seed()
 
 
 def _own_folders(request: dict[str, Any]) -> None:
