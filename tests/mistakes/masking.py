@@ -1488,7 +1488,7 @@ def sees_future(layer, X):
     before, leaks = layer(X), False
     for j in range(1, X.shape[1]):
         changed = X.clone()
-        changed[:, j] = torch.randn(X.shape[0], X.shape[2])
+        changed[:, j] = torch.randn(X.shape[0], X.shape[2], generator=torch.Generator().manual_seed(j))
         leaks = leaks or bool((layer(changed) - before)[:, :j].norm() > 0.005)
     if training:
         layer.train()
