@@ -80,8 +80,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             files = feedback.for_moodle(root, args.assignments[0], roster)
         packing.write_zip(files, to, packed=True)
-        (name,) = args.assignments
-        said = newer.note(newer.not_marked(root, name), name)
+        said = newer.notes(root, args.assignments)
         print("\n".join([f"{to}: feedback for {len(files)} students", *said]))
         return 0
     marks = read_marks(root, args.assignments)
@@ -101,11 +100,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         rows = tables.questions(marks)
     (tables.write_parquet if args.what == "parquet" else tables.write_csv)(rows, to)
-    said = [
-        line
-        for name in dict.fromkeys(each.assignment for each in marks)
-        for line in newer.note(newer.not_marked(root, name), name)
-    ]
+    said = newer.notes(root, dict.fromkeys(each.assignment for each in marks))
     print("\n".join([f"{to}: {len(rows)} rows", *said, *notes(marks, roster)]))
     return 0
 

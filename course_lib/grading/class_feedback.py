@@ -30,12 +30,11 @@ from .processes import Failed, Processes
 from .store import FOLDER, code_version, write_whole
 
 PAGE_LIBRARIES = (
-    *("nbgrader", "nbconvert", "beautifulsoup4", "jinja2", "latex2mathml", "mistune", "pygments"),
+    *("nbgrader", "nbconvert", "beautifulsoup4"),
+    *("jinja2", "latex2mathml", "mistune", "pygments"),
 )
 TOGETHER = 8  # pages that a process makes before it says so
-SECONDS = (
-    1.0  # after which the record is written again; of a marker that is killed, pages since are made again
-)
+SECONDS = 1.0  # after which the record is written again: a command that is killed forgets the pages since
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def mark_class(
         raise CourseError(f"{solution}: no such solution notebook; marking needs it")
     secret = read_or_make(root / NAME)
     version = assignment_version(solution, secret, sandboxed=sandboxed)
-    record, now = ClassRecord(root / FOLDER / f"{assignment}.jsonl"), recorded(root, assignment)
+    record, now = ClassRecord.of(root, assignment), recorded(root, assignment)
     version += now.cells
     results: dict[str, Done] = {}
     waiting: list[Submission] = []
@@ -108,9 +108,8 @@ def _mark(
             secret=source.secret,
             version=store.version,
             sandboxed=sandboxed,
-            cells=writer.cells,
         )
-        prepared = machine.prepare(make)
+        prepared = machine.prepare(make, writer.cells)
         for submission, trouble in _computed(prepared, waiting, store, machine):
             yield submission, writer.write(submission, source, store, trouble)
 
@@ -119,7 +118,8 @@ def _computed(
     prepared: Assignment, waiting: Sequence[Submission], store: Store, machine: Local | Cluster
 ) -> Iterator[tuple[Submission, str | None]]:
     """Each submission once its result is in the store, or with the trouble that there was."""
-    runs = [each for each in waiting if _has_to_run(each, prepared, store)]
+    anew = store.is_empty
+    runs = [each for each in waiting if each.path and (anew or _has_to_run(each, prepared, store))]
     running = set(runs)
     yield from [(each, None) for each in waiting if each not in running]
     for outcome in machine.run(_Files(runs), prepared):
@@ -145,12 +145,9 @@ class _Files(Mapping[Submission, bytes]):
 
 
 def _has_to_run(submission: Submission, prepared: Assignment, store: Store) -> bool:
-    """Whether a worker has to run it: there is no result, and a file that could be read."""
+    """Whether a worker has to run it: there is no result, and a file that can be read."""
     from .task import key_of_submission
 
-    data = submission.data()
-    if data is None or store.is_empty:
-        return data is not None
     with suppress(Exception):  # it is no notebook, or an odd one; the writer says what is wrong with it
-        return store.get(key_of_submission(data, prepared)) is None
+        return store.get(key_of_submission(submission.data() or b"", prepared)) is None
     return False

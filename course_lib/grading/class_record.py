@@ -21,7 +21,7 @@ from course_lib.project import MARKER
 
 from .finding import find_notebook
 from .recorded import Recorded
-from .store import write_whole
+from .store import FOLDER, write_whole
 from .submission import read_bytes
 from .timestamp import read_timestamp
 
@@ -86,6 +86,11 @@ class ClassRecord:
                 self._entries[entry["student"]] = entry
         if len(lines) > 2 * len(self._entries):
             write_whole(path, "".join(map(_line, self._entries.values())))
+
+    @classmethod
+    def of(cls, root: Path, assignment: str) -> ClassRecord:
+        """The record of an assignment of a course."""
+        return cls(root / FOLDER / f"{assignment}.jsonl")
 
     def get(self, submission: Submission, version: str, marked: Path, now: Recorded) -> Done | None:
         """The marks of a submission that need no work; None where anything changed or is gone."""

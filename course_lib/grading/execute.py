@@ -122,7 +122,7 @@ class JudgedExecute(LoggingConfigurable):
     def _together(self, tests: Sequence[Test], *, hidden: bool) -> dict[str, Json]:
         """The bundles of these tests, asked at once, and each case once only, for however many tests it
         counts; nothing where anything is not as it should be."""
-        places = {test.cell: self._replay.places.get(test.cell) for test in tests}
+        places = {test.cell: self._ask.place(test) for test in tests}
         requests = {
             (part.key, places[test.cell]): self._ask.at_place(test, part.request)
             for test in tests
@@ -140,12 +140,12 @@ class JudgedExecute(LoggingConfigurable):
         """The verdict on visible and hidden inputs together; the latter are asked if there is no bundle."""
         if isinstance(visible, str):
             return self._no_answer(test, visible)
+        if hidden is not None:
+            known = self._known.setdefault(self._ask.place(test), {})
+            return self._judged(test, _joined(visible, hidden), known=known)
         request = self.source.requests(test, hidden=True)
         if visible["missing"] is not None or not request["calls"] or self._ask.is_stuck(test):
             return self._judged(test, visible)
-        if hidden is not None:
-            known = self._known.setdefault(self._replay.places.get(test.cell), {})
-            return self._judged(test, _joined(visible, hidden), known=known)
         answer = self._ask.answer(test, request)
         if isinstance(answer, str):
             return self._no_answer(test, answer)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import connection, forkserver, get_context
 from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 TRIES = 2  # with which one thing may end its process
 MOST = 60  # processes that Windows can wait for
@@ -40,7 +40,7 @@ class Processes:
             with _without_current_folder():
                 forkserver.ensure_running()
 
-    def __enter__(self) -> Processes:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -87,7 +87,11 @@ class Questions:
 
     def at_place(self, test: Test, request: Json) -> Json:
         """The request, to be answered with the names as they are at the test's place in the notebook."""
-        return request | {"place": self.replay.places.get(test.cell)}
+        return request | {"place": self.place(test)}
+
+    def place(self, test: Test) -> int | None:
+        """Where in the notebook the names for this test were kept; None where they were not."""
+        return self.replay.places.get(test.cell)
 
 
 def can_answer(kernel: Kernel) -> bool:

@@ -64,15 +64,9 @@ class Assignment:
 
 
 def prepare(
-    _: object,
-    *,
-    solution: Path,
-    secret: str,
-    version: str,
-    sandboxed: bool,
-    cells: Sequence[SourceCell],
+    cells: Sequence[SourceCell], *, solution: Path, secret: str, version: str, sandboxed: bool
 ) -> Assignment:
-    """The assignment of a solution notebook, by a process that is asked with nothing else in hand."""
+    """The assignment of a solution notebook, by a process that has nothing else in hand."""
     return Assignment.of(Source(solution, secret), version, sandboxed=sandboxed, cells=cells)
 
 

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from course_lib.errors import CourseError
 
 from .processes import Failed, Processes
+from .sanitise import SourceCell
 from .store import Result
 from .task import Assignment, mark_submission
 from .warm import parent_with
@@ -20,6 +21,7 @@ CONNECT_SECONDS = 10
 AHEAD = 4  # submissions for each thread of a cluster that it has been sent, and no more: they fill its memory
 
 Name = TypeVar("Name", bound=Hashable)
+Make = Callable[[Sequence[SourceCell]], Assignment]
 
 
 @dataclass(frozen=True)
@@ -32,36 +34,30 @@ class Outcome(Generic[Name]):
     trouble: str | None = None
 
 
-class Local:
+class Local(Processes):
     """Processes of this machine, each with a warm parent for its kernels.
 
     Parameters: modules, what submissions import, as far as it takes long: it is imported once, beside what
-    this process does meanwhile, and every process is a fork of that. Use it in a `with` statement.
+    this process does meanwhile, and every process is a fork of that.
     """
 
     def __init__(self, workers: int, modules: Sequence[str], *, sandboxed: bool) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # of threads only one survives a fork
         begin = partial(parent_with, tuple(modules)) if sandboxed and modules else None
-        self._all = [__name__, *modules]
-        self._processes = Processes(workers, self._all, begin)
+        self._modules = [__name__, *modules]
+        super().__init__(workers, self._modules, begin)
 
-    def __enter__(self) -> Local:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._processes.__exit__(*exception)
-
-    def prepare(self, make: Callable[[object], Assignment]) -> Assignment:
+    def prepare(self, make: Make, cells: Sequence[SourceCell]) -> Assignment:
         """Let the processes get ready and, beside them, one more make the assignment."""
-        self._processes.start()
-        with Processes(1, self._all) as one:
-            ((_, prepared),) = one.each(make, {"": None})
-        return make(None) if isinstance(prepared, Failed) else prepared  # here it raises what is wrong
+        self.start()
+        with Processes(1, self._modules) as one:
+            ((_, prepared),) = one.each(make, {"": cells})
+        return make(cells) if isinstance(prepared, Failed) else prepared  # here it raises what is wrong
 
     def run(self, waiting: Mapping[Name, bytes], prepared: Assignment) -> Iterator[Outcome[Name]]:
         """Run these submissions; each outcome as it is there."""
         mark = partial(mark_submission, assignment=prepared)
-        for name, value in self._processes.each(mark, waiting):
+        for name, value in self.each(mark, waiting):
             if isinstance(value, Failed):
                 yield Outcome(
                     name, trouble=f"it could not be marked ({value}); give the same command to try again"
@@ -85,9 +81,9 @@ class Cluster:
     def __exit__(self, *exception: object) -> None:
         pass
 
-    def prepare(self, make: Callable[[object], Assignment]) -> Assignment:
+    def prepare(self, make: Make, cells: Sequence[SourceCell]) -> Assignment:
         """Make the assignment here, where the secret is."""
-        return make(None)
+        return make(cells)
 
     def run(self, waiting: Mapping[Name, bytes], prepared: Assignment) -> Iterator[Outcome[Name]]:
         """Run these submissions; each outcome as it is there.

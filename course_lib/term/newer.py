@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from course_lib.errors import CourseError
 from course_lib.grading.class_record import ClassRecord, Submission, marked_path, submissions
-from course_lib.grading.store import FOLDER
 from course_lib.grading.timestamp import read_timestamp
 from course_lib.project import MARKER
 
@@ -22,7 +21,7 @@ def not_marked(root: Path, assignment: str) -> list[str]:
         found = submissions(root, assignment, "*")
     except CourseError:  # what was handed in is not kept here
         return []
-    record = ClassRecord(root / FOLDER / f"{assignment}.jsonl")
+    record = ClassRecord.of(root, assignment)
     return [
         each.student for each in found if _is_newer(each, record, marked_path(root, each.student, assignment))
     ]
@@ -35,6 +34,11 @@ def _is_newer(submission: Submission, record: ClassRecord, marked: Path) -> bool
     if recorded is not None:
         return recorded != submission.digest
     return read_timestamp(submission.folder) != read_timestamp(marked.parent)
+
+
+def notes(root: Path, assignments: Iterable[str]) -> list[str]:
+    """The lines for these assignments."""
+    return [line for name in assignments for line in note(not_marked(root, name), name)]
 
 
 def note(students: Sequence[str], assignment: str) -> list[str]:

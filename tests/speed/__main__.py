@@ -32,6 +32,8 @@ from .in_kernel import PREPARED
 
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 SECRET = "a secret of the benchmark"
+COURSE = [sys.executable, "-m", "course_lib.command"]
+NBGRADER = [sys.executable, "-m", "nbgrader"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,8 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for pair in range(args.pairs):
         with tempfile.TemporaryDirectory() as place:
             stock, ours = courses(Path(place), args.assignment, args.students)
-            slow = timed(stock, [sys.executable, "-m", "nbgrader", "autograde", args.assignment])
-            mark = [sys.executable, "-m", "course_lib.command", "mark", args.assignment]
+            slow = timed(stock, [*NBGRADER, "autograde", args.assignment])
+            mark = [*COURSE, "mark", args.assignment]
             quick = timed(ours, [*mark, f"--workers={args.workers}"])
             again = timed(ours, mark)
             same = same and stock.points() == ours.points()
@@ -74,17 +76,28 @@ def courses(place: Path, name: str, students: int) -> tuple[Course, Course]:
     stock = Course(place / "stock", name)
     (stock.folder / "solutions" / name).mkdir(parents=True)
     (stock.folder / "nbgrader_config.py").write_text(STOCK, encoding="utf-8")
-    solution = ours.folder / "solutions" / name / f"{name}.ipynb"
-    prepared = Assignment.of(Source(solution, SECRET), "speed", sandboxed=False)
-    (place / "prepared").write_bytes(pickle.dumps(prepared))
-    os.environ[PREPARED] = str(place / "prepared")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "tests"), str(ROOT)])
+    judge_in_kernel(ours, place)
+    find_each_other()
     stock.write_source(_judged_in_kernel(ours.source()))
     stock.run("generate_assignment", name)
     for number, notebook in enumerate(islice(work(ours), students)):
         for course in (ours, stock):
             course.submit(f"student-{number:04d}", notebook)
     return stock, ours
+
+
+def judge_in_kernel(course: Course, place: Path) -> Assignment:
+    """Put the cases of a course, with their right answers, where `in_kernel` finds them. Returns: them."""
+    solution = course.folder / "solutions" / course.assignment / f"{course.assignment}.ipynb"
+    prepared = Assignment.of(Source(solution, SECRET), "speed", sandboxed=False)
+    (place / "prepared").write_bytes(pickle.dumps(prepared))
+    os.environ[PREPARED] = str(place / "prepared")
+    return prepared
+
+
+def find_each_other() -> None:
+    """Let programs that are started from here import this package and the course."""
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "tests"), str(ROOT)])
 
 
 def work(course: Course) -> Iterator[NotebookNode]:

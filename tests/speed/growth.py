@@ -13,7 +13,6 @@ import argparse
 import os
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from itertools import islice
@@ -26,9 +25,8 @@ from course_lib.grading.source import Source
 from marking import ROOT, Course
 from process_table import descendants
 
-from .__main__ import SECRET, timed, work
-
-COMMAND = [sys.executable, "-m", "course_lib.command"]
+from .__main__ import COURSE, SECRET, timed, work
+from .most import Most
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,10 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             course = Course.make(Path(place) / "course", name, secret=SECRET)
             for number, notebook in enumerate(islice(work(course), size)):
                 course.submit(f"student-{number:05d}", notebook)
-            with Memory() as memory:
-                mark = timed(course, [*COMMAND, "mark", name, f"--workers={args.workers}"])
-            again = timed(course, [*COMMAND, "mark", name])
-            page = timed(course, [*COMMAND, "feedback", name, f"--workers={args.workers}"])
+            with Most(_largest_kernel) as memory:
+                mark = timed(course, [*COURSE, "mark", name, f"--workers={args.workers}"])
+            again = timed(course, [*COURSE, "mark", name])
+            page = timed(course, [*COURSE, "feedback", name, f"--workers={args.workers}"])
         marks.append(mark[0])
         pages.append(page[0])
         cells = [f"{wall:7.2f} ({cpu:5.1f})" for wall, cpu in (mark, again, page)]
@@ -75,25 +73,9 @@ def _floor(name: str) -> float:
     return taken
 
 
-class Memory:
-    """While the `with` statement runs: the most memory that a forked kernel had to itself, in bytes."""
-
-    most = 0
-
-    def __enter__(self) -> Memory:
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._look)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._end.set()
-        self._thread.join()
-
-    def _look(self) -> None:
-        while not self._end.wait(0.05):
-            for process in descendants(os.getpid()):
-                self.most = max(self.most, _own_memory(Path(f"/proc/{process}")))
+def _largest_kernel() -> float:
+    """The most memory that a forked kernel has to itself, in bytes."""
+    return max((_own_memory(Path(f"/proc/{each}")) for each in descendants(os.getpid())), default=0)
 
 
 def _own_memory(process: Path) -> int:

@@ -11,7 +11,6 @@ import os
 import platform
 import sys
 import tempfile
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -24,9 +23,10 @@ import numpy as np
 from marking import Course
 from process_table import descendants
 
-from .__main__ import work
+from .__main__ import COURSE, timed, work
+from .most import Most
 from .scale import MEASURED, Costs
-from .simulated import COURSE, VARIANTS, Step, differing, in_a_line, run_once, simulated_course, steps, timed
+from .simulated import VARIANTS, Step, differing, in_a_line, run_once, simulated_course, steps
 
 ASSIGNMENTS = {"01_soft_lookup": 10_000, "05_multi_head": 500}  # to how many students each class grows
 
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def measure(course: Course, students: int, run: int, workers: int) -> dict[str, Any]:
     """What a submission of an assignment costs, and how a simulated class of it grew."""
     notebooks = list(islice(work(course), run))
-    with Memory() as memory:
+    with Most(_memory) as memory:
         alone = Course.make(course.folder.parent / "run", course.assignment)
         results, times = run_once(alone, notebooks, workers)
     kernel = workers * (times[-1] - times[0]) / (run - 1)
@@ -92,33 +92,17 @@ def measure(course: Course, students: int, run: int, workers: int) -> dict[str, 
 def pages(course: Course, workers: int) -> tuple[float, float]:
     """Seconds of a lane, and KB, of a feedback page: what ten times as many take longer."""
     command = [*COURSE, "feedback", course.assignment, f"--workers={workers}"]
-    few = timed(course, [*command, "--students=student-00000[0-9]"])
-    many = timed(course, [*command, "--students=student-0000*"])
+    few, _ = timed(course, [*command, "--students=student-00000[0-9]"])
+    many, _ = timed(course, [*command, "--students=student-0000*"])
     made = list((course.folder / "feedback").rglob("*.html"))
     return workers * (many - few) / (len(made) - 20), sum(each.stat().st_size for each in made) / 1024 / len(
         made
     )
 
 
-class Memory:
-    """While the `with` statement runs: the most MB that all processes below this one had; what several share
-    counts once."""
-
-    most = 0.0
-
-    def __enter__(self) -> Memory:
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._look)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._end.set()
-        self._thread.join()
-
-    def _look(self) -> None:
-        while not self._end.wait(0.2):
-            self.most = max(self.most, sum(map(_share, descendants(os.getpid()))))
+def _memory() -> float:
+    """MB that all processes below this one have; what several share counts once."""
+    return sum(map(_share, descendants(os.getpid())))
 
 
 def _share(process: int) -> float:

@@ -12,10 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from .__main__ import courses, timed
-
-NBGRADER = [sys.executable, "-m", "nbgrader"]
-COURSE = [sys.executable, "-m", "course_lib.command"]
+from .__main__ import COURSE, NBGRADER, courses, timed
 
 
 def main(argv: Sequence[str] | None = None) -> int:

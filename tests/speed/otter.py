@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import pickle
 import subprocess
 import sys
 import sysconfig
@@ -25,12 +24,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from course_lib.grading.source import Source
-from course_lib.grading.task import Assignment
 from marking import ROOT, Course
 
-from .__main__ import SECRET, timed, work
-from .in_kernel import PREPARED
+from .__main__ import COURSE, SECRET, find_each_other, judge_in_kernel, timed, work
 
 VERSION = "7.0.0"
 ENVIRONMENT = ROOT / "build" / "otter"
@@ -59,14 +55,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"skipped: otter-grader {VERSION} cannot be installed here ({why})")
         return 0
     name = args.assignment
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "tests"), str(ROOT)])
+    find_each_other()
     with tempfile.TemporaryDirectory() as place:
         course = Course.make(Path(place) / "course", name, secret=SECRET)
         notebooks = {f"student-{n:04d}": each for n, each in enumerate(islice(work(course), args.students))}
         for student, notebook in notebooks.items():
             course.submit(student, notebook)
-        mark = [sys.executable, "-m", "course_lib.command", "mark", name, f"--workers={args.workers}"]
-        quick = timed(course, mark)
+        quick = timed(course, [*COURSE, "mark", name, f"--workers={args.workers}"])
         ours = course.points()
         slow, theirs = graded(course, Path(place) / "otter", notebooks)
     for what, (wall, cpu) in {f"otter-grader {VERSION}": slow, "course mark": quick}.items():
@@ -87,13 +82,9 @@ def graded(
     course: Course, place: Path, notebooks: Mapping[str, NotebookNode]
 ) -> tuple[tuple[float, float], dict[str, dict[str, float]]]:
     """Let otter-grader grade these. Returns: the time it took, and each student's points by test."""
-    tests, name = place / "tests", course.assignment
+    tests = place / "tests"
     tests.mkdir(parents=True)
-    prepared = Assignment.of(
-        Source(course.folder / "solutions" / name / f"{name}.ipynb", SECRET), "otter", sandboxed=False
-    )
-    (place / "prepared").write_bytes(pickle.dumps(prepared))
-    os.environ[PREPARED] = str(place / "prepared")
+    prepared = judge_in_kernel(course, place)
     judged = {cell.name: cell.points for cell in prepared.cells if cell.grade and cell.cell_type == "code"}
     for cell, points in judged.items():
         (tests / f"{cell}.py").write_text(TEST.format(cell=cell, points=points), encoding="utf-8")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -28,13 +27,12 @@ from course_lib.grading.class_marking import mark_class
 from course_lib.grading.class_record import Done
 from course_lib.grading.recorded import recorded as gradebook_of
 from course_lib.grading.store import Result, Store
-from marking import ROOT, Course
+from marking import Course
 
-from .__main__ import SECRET, work
+from .__main__ import COURSE, SECRET, find_each_other, timed, work
 from .recorded import COMMAND, of_student, prepare
 
 VARIANTS = 8
-COURSE = [sys.executable, "-m", "course_lib.command"]
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def simulated_course(place: Path, name: str) -> Course:
     """A course, and what programs of this package need to find each other."""
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "tests"), str(ROOT)])
+    find_each_other()
     return Course.make(place / "course", name, secret=SECRET)
 
 
@@ -116,8 +114,8 @@ def steps(
     mark = ["mark", course.assignment, "--json", f"--workers={workers}"]
     for size in [size for size in (100, 1_000, 10_000) if size < most] + [most]:
         hand_in(course, notebooks, range(before, size))
-        wall = timed(course, [*COMMAND, str(place), *mark])
-        again = timed(course, [*COURSE, *mark])
+        wall, _ = timed(course, [*COMMAND, str(place), *mark])
+        again, _ = timed(course, [*COURSE, *mark])
         told = json.loads((place / "told.json").read_text(encoding="utf-8"))
         seconds = told["seconds"]
         transaction = seconds.pop("AssignmentGradebook.save")  # which is a part of Writer.write
@@ -179,15 +177,6 @@ def points_by_student(course: Course) -> dict[str, float]:
     """Each student's automatic points."""
     scores = gradebook_of(course.folder, course.assignment).scores
     return {student: sum(score or 0.0 for score in cells.values()) for student, cells in scores.items()}
-
-
-def timed(course: Course, command: list[str]) -> float:
-    """Seconds by the clock that a command takes."""
-    start = time.perf_counter()
-    done = subprocess.run(command, cwd=course.folder, capture_output=True, encoding="utf-8", errors="replace")
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}\n{done.stderr[-3000:]}")
-    return time.perf_counter() - start
 
 
 if __name__ == "__main__":
