@@ -65,7 +65,8 @@ class Processes:
         """
         waiting, tries = list(reversed(list(things))), Counter[Name]()
         told: set[Connection] = set()
-        while waiting or self._busy:
+
+        def hand_out() -> None:
             while waiting and len(self._busy) < self.workers:
                 name = waiting.pop()
                 thing = things[name]
@@ -74,6 +75,9 @@ class Processes:
                 with suppress(OSError):  # it died: heard below
                     mine.send((None if mine in told else function, thing))
                 told.add(mine)
+
+        hand_out()
+        while self._busy:
             for mine in connection.wait(list(self._busy)):
                 name, process = self._busy.pop(mine)  # type: ignore[index, assignment]
                 try:
@@ -83,10 +87,12 @@ class Processes:
                     process.join()
                     if tries[name] < TRIES:
                         waiting.append(name)
+                        hand_out()
                         continue
                     value = Failed("it ended the process that worked on it, each time it was tried")
                 else:
                     self._idle.append((mine, process))  # type: ignore[arg-type]
+                hand_out()  # before the caller is busy with this value: no process is to wait for that
                 yield name, value
 
     def _start(self) -> tuple[Connection, Any]:
