@@ -34,6 +34,12 @@ def test_the_tables_of_the_page_are_those_that_follow_from_what_was_measured() -
     assert with_tables(page, tables(measured)) != page
 
 
+def test_nothing_that_was_measured_costs_less_than_nothing() -> None:
+    for name, found in json.loads(MEASURED.read_text(encoding="utf-8"))["assignments"].items():
+        costs = found["costs"]
+        assert min(*costs.pop("disk").values(), *costs.values()) > 0, name
+
+
 def test_no_number_of_seconds_or_memory_is_in_the_prose_of_the_page() -> None:
     page = PAGE.read_text(encoding="utf-8")
     prose = page.split(scale.BEGIN)[0] + page.split(scale.END)[1]
