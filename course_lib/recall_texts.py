@@ -11,10 +11,10 @@ torch.Size([3, 21])
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import torch
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
 TOKENS = (
     *("The", "team", "colour", "is", "red", "blue", "black", ".", "game", "starting"),
@@ -87,6 +87,8 @@ def make_batch(
     >>> make_batch(["So the", "wear"], ["red", "blue"]).mask.tolist()
     [[True, True], [True, False]]
     """
+    import torch  # here, as the texts alone need no PyTorch, and importing it takes long
+
     if not texts or len(texts) != len(targets):
         raise ValueError(
             f"targets: expected one per text and at least one, got {len(targets)} for {len(texts)}"

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from course_lib.checks.answer import MIME, read_bundle
+from course_lib.checks.answer import MIME, read_bundles
 from course_lib.checks.arrays import DTYPES, MAX_BYTES, BadRecord
 from course_lib.checks.values import (
     MAX_DEPTH,
@@ -337,12 +337,22 @@ def _raised(**changes) -> dict:
 
 
 def _shown(*bundles) -> list[dict]:
-    return [{"data": {MIME: each if isinstance(each, str) else json.dumps(each)}} for each in bundles]
+    """Each in an output of its own: a text as it is, all else as the only bundle."""
+    return [{"data": {MIME: each if isinstance(each, str) else json.dumps([each])}} for each in bundles]
 
 
 def test_the_one_bundle_is_found_among_other_outputs() -> None:
     outputs = [{"output_type": "stream", "text": "hello"}, {"data": {"text/plain": "1"}}, *_shown(_bundle())]
-    assert read_bundle(outputs) == _bundle()
+    assert read_bundles(outputs, 1) == [_bundle()]
+
+
+def test_several_bundles_come_in_one_output_and_are_counted() -> None:
+    bundles = [_bundle(), _bundle(calls=[_call("a #1")])]
+    outputs = _shown(json.dumps(bundles))
+    assert read_bundles(outputs, 2) == bundles
+    for count in (1, 3):
+        with pytest.raises(BadRecord, match="not as many"):
+            read_bundles(outputs, count)
 
 
 @pytest.mark.parametrize(
@@ -352,7 +362,7 @@ def test_the_one_bundle_is_found_among_other_outputs() -> None:
         _shown(_bundle(), _bundle()),
         _shown("{"),
         _shown("[" * 100_000),
-        _shown('{"calls": [], "missing": ' + "1" * 5000 + "}"),
+        _shown('[{"calls": [], "missing": ' + "1" * 5000 + "}]"),
         [{"data": {MIME: _bundle()}}],
         _shown([]),
         _shown("null"),
@@ -392,4 +402,4 @@ def test_the_one_bundle_is_found_among_other_outputs() -> None:
 )
 def test_a_malformed_bundle_is_refused(outputs: list[dict]) -> None:
     with pytest.raises(BadRecord):
-        read_bundle(outputs)
+        read_bundles(outputs, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import tempfile
 import time
@@ -18,6 +17,7 @@ from jupyter_client import BlockingKernelClient, KernelManager
 from course_lib.grading import warm, warm_parent
 from course_lib.grading.provisioner import NAME
 from course_lib.grading.sandbox import Limits
+from process_table import descendants
 from programs import find_program
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -174,14 +174,50 @@ def test_a_kernel_that_ends_harms_neither_its_parent_nor_a_sibling() -> None:
             assert tell(another, "said['alive'] = True") == {"alive": True}
 
 
-def test_a_parent_that_was_killed_is_started_again() -> None:
-    before = warm.parent_with(MODULES)
-    assert before is not None
-    os.kill(before._process.pid, signal.SIGKILL)
-    before._process.wait()
+@pytest.fixture
+def parent() -> Iterator[warm.WarmParent]:
+    """A parent, and its end."""
+    one = warm.WarmParent(MODULES)
+    yield one
+    one.close()
+
+
+def test_a_parent_that_was_killed_is_started_again(parent: warm.WarmParent) -> None:
+    before = parent.line()
+    warm.use(before, MODULES)
+    assert warm.line_with(MODULES) is before
+    parent.process.kill()
+    parent.process.wait()
     with kernel() as client:
         assert tell(client, "said['alive'] = True") == {"alive": True}
-    assert warm.parent_with(MODULES) is not before
+    assert warm.line_with(MODULES) is not before
+
+
+def test_a_parent_that_ends_before_it_is_ready_is_replaced_by_cold_kernels(
+    parent: warm.WarmParent, caplog: pytest.LogCaptureFixture
+) -> None:
+    modules = ("a module of this test",)
+    parent.process.kill()
+    parent.process.wait()
+    warm.use(parent.line(), modules)
+    assert warm.line_with(modules) is None
+    assert "Kernels start cold, which is slower: the warm parent ended." in caplog.text
+
+
+def test_with_a_line_its_kernels_end_and_those_of_other_lines_go_on(parent: warm.WarmParent) -> None:
+    ending, staying = parent.line(), parent.line()
+    for line in (ending, staying):
+        line.expect_ready()
+    killed, alive = (line.fork(line.room(), ["-f", "/tmp/nothing.json"]) for line in (ending, staying))
+    inside = [each for each in descendants(parent.process.pid) if each != parent.process.pid]
+    ending.close()
+    assert killed.poll() == -signal.SIGKILL
+    deadline = time.monotonic() + 20
+    while len(set(inside) & set(descendants(parent.process.pid))) > len(inside) - 1:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert alive.poll() is None
+    assert staying.fork(staying.room(), ["-f", "/tmp/nothing.json"]).poll() is None
 
 
 def test_where_a_fork_cannot_be_closed_in_kernels_start_cold(
@@ -194,13 +230,14 @@ def test_where_a_fork_cannot_be_closed_in_kernels_start_cold(
         assert tell(client, "said['processes'] = os.getpid() < 20") == {"processes": True}
     assert "Kernels start cold, which is slower" in caplog.text
     assert "not closed in" in caplog.text
-    assert warm.parent_with(modules) is None
+    assert warm.line_with(modules) is None
 
 
 def test_a_parent_leaves_neither_folder_nor_process() -> None:
     parent = warm.WarmParent(("json",))
-    kernel = parent.fork(parent.room(), ["-f", "/nowhere/connection.json"])
+    line = parent.line()
+    kernel = line.fork(line.room(), ["-f", "/nowhere/connection.json"])
     parent.close()
     assert kernel.poll() == -signal.SIGKILL
     assert not parent.rooms.exists()
-    assert not parent.alive
+    assert not line.alive

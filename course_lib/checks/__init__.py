@@ -8,7 +8,8 @@ What is asked:
 - `spec`: the form in which these say it; `draw`: inputs from named axes and a seed; `chance`: how far a right
   result of random draws may lie from its mean
 - `entries`, `torch_layers`, `torch_block`, `torch_recall`: arguments that are layers or models, by name
-- `torch_used`: PyTorch, used once, for kernels that fork from a process that imported it
+- `later`: PyTorch, imported when an input is drawn and not before; `torch_used`: PyTorch, used once, for
+  kernels that fork from a process that imported it
 
 In the student's kernel:
 

@@ -1,25 +1,26 @@
-"""The marking side of `collect`: answer one request from the grader with one bundle and nothing else."""
+"""The marking side of `collect`: answer the grader's requests with a bundle for each, and nothing else."""
 
 from __future__ import annotations
 
 import base64
 import json
 import sys
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from typing import Any
 
 from .collect import collect
 from .values import BadRecord, Json
 
-MIME = "application/vnd.course.bundle+json"
+MIME = "application/vnd.course.bundles+json"
 MAX_CHARACTERS = 64 * 2**20
 
 _places: dict[int, tuple[dict[str, Any], Any]] = {}
 
 
-def ask(request: Json) -> str:
-    """The code that a grader runs in a student's kernel to have a request answered."""
-    sent = base64.b64encode(json.dumps(request).encode()).decode()
+def ask(requests: Sequence[Json]) -> str:
+    """The code that a grader runs in a student's kernel to have requests answered, all in one message: what a
+    kernel does for one that it sends takes longer than most answers."""
+    sent = base64.b64encode(json.dumps(requests).encode()).decode()
     return _call(f"answer('{sent}')")
 
 
@@ -39,12 +40,12 @@ def keep(place: int) -> None:
 
 
 def answer(sent: str) -> None:
-    """Collect what was asked for, and display the bundle. Runs in the student's kernel."""
+    """Collect what was asked for, and display the bundles. Runs in the student's kernel."""
     from IPython.display import display
 
-    request = json.loads(base64.b64decode(sent))
-    bundle = answer_in(request, _notebook())
-    display({MIME: json.dumps(bundle)}, raw=True)
+    requests = json.loads(base64.b64decode(sent))
+    bundles = [answer_in(request, _notebook()) for request in requests]
+    display({MIME: json.dumps(bundles)}, raw=True)
 
 
 def answer_in(request: Json, namespace: MutableMapping[str, Any]) -> Json:
@@ -95,22 +96,31 @@ def _become(namespace: MutableMapping[str, Any], names: dict[str, Any], settings
         torch.set_grad_enabled(settings[1])
 
 
-def read_bundle(outputs: list[Json]) -> Json:
-    """The one bundle among a cell's outputs.
+def read_bundles(outputs: list[Json], count: int) -> list[Json]:
+    """So many bundles among a cell's outputs.
 
-    Raises: BadRecord when there is none, more than one, or one that is malformed.
+    Raises: BadRecord when there are not so many, in one output, or one of them is malformed.
     """
     shown = [output.get("data") for output in outputs]
     found = [data[MIME] for data in shown if isinstance(data, dict) and MIME in data]
     if len(found) != 1:
-        raise BadRecord(f"{len(found)} bundles instead of one")
+        raise BadRecord(f"{len(found)} outputs with bundles instead of one")
     text = found[0]
     if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
-        raise BadRecord("a bundle that is no text, or too long")
+        raise BadRecord("bundles that are no text, or too long")
     try:
-        bundle = json.loads(text)
+        bundles = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadRecord("a bundle that is not JSON") from error
+        raise BadRecord("bundles that are not JSON") from error
+    if not isinstance(bundles, list) or len(bundles) != count:
+        raise BadRecord("not as many bundles as there were requests")
+    for bundle in bundles:
+        _expect_bundle(bundle)
+    return bundles
+
+
+def _expect_bundle(bundle: Json) -> None:
+    """Raise BadRecord where it is none."""
     if not isinstance(bundle, dict) or not isinstance(bundle.get("calls"), list):
         raise BadRecord("a bundle without calls")
     if not isinstance(bundle.get("missing", ...), (str, type(None))):
@@ -119,7 +129,6 @@ def read_bundle(outputs: list[Json]) -> Json:
         raise BadRecord("a bundle with something else than a call's id and what became of it")
     if len({record["id"] for record in bundle["calls"]}) != len(bundle["calls"]):
         raise BadRecord("a bundle with two answers to one call")
-    return bundle
 
 
 def _is_record(record: Json) -> bool:

@@ -15,6 +15,8 @@ DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64"),
 )
+SIZES = {name: np.dtype(name).itemsize for name in DTYPES}
+NAMES = {np.dtype(name): name for name in DTYPES}  # NumPy makes a name anew each time it is asked for one
 MAX_BYTES = 2**20  # of one value in all; the largest right answer of the course is below a tenth of it
 MAX_AXES = 16
 
@@ -42,15 +44,15 @@ def other(words: str) -> Json:
 
 def encode_array(array: np.ndarray, kind: str, room: Room) -> Json:
     """An array as JSON of that kind, "array" or "tensor", or what it is in words."""
-    if array.dtype.kind == "f" and array.dtype.name not in DTYPES:
-        array = array.astype(np.float64)
-    if array.dtype.name not in DTYPES or array.ndim > MAX_AXES:
+    dtype = array.dtype.newbyteorder("=")
+    if dtype.kind == "f" and dtype not in NAMES:
+        dtype = np.dtype(np.float64)
+    if dtype not in NAMES or array.ndim > MAX_AXES:
         return other(f"{'an array' if kind == 'array' else 'a tensor'} of {array.dtype.name}")
-    if not room.take(_size(array.shape) * array.itemsize):
+    if not room.take(_size(array.shape) * dtype.itemsize):
         return other("an array too large to read")
-    native = array.astype(array.dtype.newbyteorder("="))
-    data = base64.b64encode(native.tobytes()).decode()
-    return {"kind": kind, "dtype": array.dtype.name, "shape": list(array.shape), "data": data}
+    data = base64.b64encode(array.astype(dtype, copy=False).tobytes()).decode()
+    return {"kind": kind, "dtype": NAMES[dtype], "shape": list(array.shape), "data": data}
 
 
 def decode_array(record: Json) -> np.ndarray:
@@ -60,7 +62,7 @@ def decode_array(record: Json) -> np.ndarray:
         raise BadRecord("array without dtype, shape and data")
     if len(shape) > MAX_AXES or not all(type(size) is int and 0 <= size <= MAX_BYTES for size in shape):
         raise BadRecord("array with an impossible shape")
-    if _size(shape) * np.dtype(dtype).itemsize > MAX_BYTES:
+    if _size(shape) * SIZES[dtype] > MAX_BYTES:
         raise BadRecord("array too large")
     if len(data) > 2 * MAX_BYTES:
         raise BadRecord("array data too long")
@@ -68,7 +70,7 @@ def decode_array(record: Json) -> np.ndarray:
         raw = base64.b64decode(data, validate=True)
     except ValueError as error:
         raise BadRecord("array data is not base64") from error
-    expected = math.prod(shape) * np.dtype(dtype).itemsize
+    expected = math.prod(shape) * SIZES[dtype]
     if len(raw) != expected:
         raise BadRecord(f"array has {len(raw)} bytes, its shape says {expected}")
     if dtype == "bool" and raw.strip(b"\x00\x01"):

@@ -51,14 +51,16 @@ def _missing(function: Any, request: Json) -> str | None:
         return "absent"
     if not callable(function):
         return f"a value of type {type(function).__name__}"
-    for call in request["calls"]:
-        try:
-            given = request["parameters"] if "probe" in call else names_in(call, request["parameters"])
-            inspect.signature(function).bind(*given)
-        except TypeError as error:
-            return f"arguments: {error}"
-        except Exception:  # no signature, as of some built-ins: the call itself will tell
-            return None
+    try:
+        signature = inspect.signature(function)
+        for call in request["calls"]:
+            signature.bind(
+                *(request["parameters"] if "probe" in call else names_in(call, request["parameters"]))
+            )
+    except TypeError as error:
+        return f"arguments: {error}"
+    except Exception:  # no signature, as of some built-ins: the call itself will tell
+        return None
     return None
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -24,11 +24,17 @@ def refusing(names: Sequence[str], namespace: MutableMapping[str, Any]) -> Itera
     Parameters: names such as "torch.softmax" or "torch.Tensor.softmax"; namespace, the notebook's names.
     Modules that nobody imported are left alone.
     """
+    found = {name: each for name in names if (each := _find(name)) is not None}
+    refusals = {name: _refusal(name) for name in found}
+    instead: dict[int, Callable[..., Any]] = {}
+    for name, (_, _, function) in found.items():
+        instead.setdefault(id(function), refusals[name])
+    aliases = {alias: value for alias, value in namespace.items() if _meant(value) in instead}
     with ExitStack() as stack:
-        for name in names:
-            found = _find(name)
-            if found is not None:
-                stack.enter_context(_replaced(name, *found, namespace))
+        for name, (owner, attribute, function) in found.items():
+            stack.enter_context(_replaced(owner, attribute, function, refusals[name]))
+        stack.callback(namespace.update, aliases)
+        namespace.update({alias: instead[_meant(value)] for alias, value in aliases.items()})
         yield
 
 
@@ -47,19 +53,19 @@ def _find(name: str) -> tuple[Any, str, Any] | None:
     return None if function is None else (owner, attribute, function)
 
 
-@contextmanager
-def _replaced(
-    name: str, owner: Any, attribute: str, function: Any, namespace: MutableMapping[str, Any]
-) -> Iterator[None]:
+def _refusal(name: str) -> Callable[..., Any]:
     words = f"it calls {name}; this exercise is to write that yourself"
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise Refused(words)
 
-    aliases = {alias: value for alias, value in namespace.items() if _means(value, function)}
+    return refuse
+
+
+@contextmanager
+def _replaced(owner: Any, attribute: str, function: Any, refuse: Callable[..., Any]) -> Iterator[None]:
     own = attribute in vars(owner)
     setattr(owner, attribute, refuse)
-    namespace.update(dict.fromkeys(aliases, refuse))
     try:
         yield
     finally:
@@ -67,9 +73,8 @@ def _replaced(
             setattr(owner, attribute, function)
         else:
             delattr(owner, attribute)
-        namespace.update(aliases)
 
 
-def _means(value: Any, function: Any) -> bool:
-    """Whether a name's value is the function, or the function with some arguments filled in."""
-    return value is function or (type(value) is partial and value.func is function)
+def _meant(value: Any) -> int:
+    """What tells a function from others; that of a function with some arguments filled in is its own."""
+    return id(value.func if type(value) is partial else value)

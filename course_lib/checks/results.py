@@ -162,6 +162,8 @@ def values_agree(exercise: Exercise, call: Call, got: dict[str, np.ndarray], rev
         return f"{place(call, reveal)} {sentence}{beside}"
     for name, array in got.items():
         wanted = call.reference[name]
+        if np.array_equal(array, wanted):  # which most are, and which is far quicker to see
+            continue
         far = ~np.isclose(array, wanted, rtol=TOLERANCE, atol=TOLERANCE)
         if far.any():
             if not reveal:

@@ -11,12 +11,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import zmq
 from jupyter_client.manager import KernelManager
 
-from .leftovers import remove_leftovers
+from .leftovers import remove_folder, remove_leftovers
 from .provisioner import SandboxProvisioner
 
 STARTUP = 60.0  # seconds
@@ -139,8 +140,7 @@ class Kernel:
             self.manager.shutdown_kernel(now=True)
         else:
             self.manager.cleanup_resources()
-        # Not shutil.rmtree: it recurses, and a student can nest folders deeper than Python's stack.
-        subprocess.run(["rm", "-rf", "--", self.folder], stderr=subprocess.DEVNULL, check=False)
+        remove_folder(Path(self.folder))
 
     def _greet(self, seconds: float = STARTUP) -> None:
         """Wait until the kernel answers and its outputs arrive: those before that are lost."""

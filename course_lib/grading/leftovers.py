@@ -1,14 +1,19 @@
-"""Folders that a killed marker left behind: each is named after its process, and goes when that is gone."""
+"""Folders of markers: how they are deleted, and those that a killed marker left behind.
+
+Each is named after its process, and is left behind when that is gone.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
 
+LEVELS = 2  # of folders in a marker's own, where a student's code put no others
 NAMED = re.compile(r"(?:marking|room|rooms)-(\d+)-\w+")
 
 
@@ -18,9 +23,31 @@ def remove_leftovers(folder: str | None = None) -> list[str]:
     place = Path(folder or tempfile.gettempdir())
     old = [path for path in place.iterdir() if _is_left(path)]
     for path in old:
-        # Not shutil.rmtree: it recurses, and a student can nest folders deeper than Python's stack.
-        subprocess.run(["rm", "-rf", "--", str(path)], stderr=subprocess.DEVNULL, check=False)
+        remove_folder(path)
     return sorted(path.name for path in old)
+
+
+def remove_folder(folder: Path) -> None:
+    """Delete a folder with all that is in it, as far as one may."""
+    try:
+        _remove_levels(folder, LEVELS)
+    except OSError:  # there is more in it, or it changes meanwhile
+        # Not shutil.rmtree: it recurses, and a student can nest folders deeper than Python's stack.
+        try:
+            subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
+        except FileNotFoundError:  # as on Windows
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_levels(folder: Path, levels: int) -> None:
+    """Delete a folder with so many levels of others in it. Raises: OSError where there are more."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if levels > 0 and entry.is_dir(follow_symlinks=False):
+                _remove_levels(Path(entry.path), levels - 1)
+            else:
+                os.unlink(entry.path)
+    os.rmdir(folder)
 
 
 def _is_left(path: Path) -> bool:

@@ -6,7 +6,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from multiprocessing import connection, forkserver, get_context
 from multiprocessing.connection import Connection
 from typing import Any, Self, TypeVar
@@ -15,6 +15,7 @@ TRIES = 2  # with which one thing may end its process
 MOST = 60  # processes that Windows can wait for
 
 Name = TypeVar("Name", bound=Hashable)
+Beginning = Callable[[], AbstractContextManager[Callable[[], object] | None]]
 
 
 class Failed(Exception):
@@ -25,13 +26,12 @@ class Processes:
     """So many processes, which end with the `with` statement, at once where that ends early.
 
     Parameters: modules, what takes long to import: where processes can fork, they fork from one that has
-    them; it begins to import now, while this process goes on. begin, what each process calls first of all.
+    them; it begins to import now, while this process goes on. beginning, gives for each process what it calls
+    first of all; it is left when the process has started.
     """
 
-    def __init__(
-        self, workers: int, modules: Sequence[str], begin: Callable[[], object] | None = None
-    ) -> None:
-        self.workers, self.begin = min(workers, MOST), begin
+    def __init__(self, workers: int, modules: Sequence[str], beginning: Beginning = nullcontext) -> None:
+        self.workers, self.beginning = min(workers, MOST), beginning
         self._context: Any = get_context("forkserver" if os.name == "posix" else "spawn")
         self._idle: list[tuple[Connection, Any]] = []
         self._busy: dict[Connection, tuple[Hashable, Any]] = {}
@@ -97,9 +97,9 @@ class Processes:
 
     def _start(self) -> tuple[Connection, Any]:
         mine, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs, self.begin), daemon=True)
-        process.start()
-        theirs.close()
+        with theirs, self.beginning() as begin:
+            process = self._context.Process(target=_work, args=(theirs, begin), daemon=True)
+            process.start()
         return mine, process
 
 

@@ -27,13 +27,13 @@ class SandboxProvisioner(LocalProvisioner):
 
     modules = List(Unicode(), help="what the kernel finds imported already; none: start it cold")
     room: Room | None = None
-    parent_process: warm.WarmParent | None = None
+    line: warm.Line | None = None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Build the room, and put the kernel's command and connection file into it."""
         if self.room is None:
-            self.parent_process = warm.parent_with(tuple(self.modules)) if self.modules else None
-            self.room = Room() if self.parent_process is None else self.parent_process.room()
+            self.line = warm.line_with(self.modules) if self.modules else None
+            self.room = Room() if self.line is None else self.line.room()
         manager = self.parent
         manager.transport, manager.ip = "ipc", str(self.room.sockets / "k")
         manager.connection_file = str(self.room.sockets / "c.json")
@@ -49,8 +49,8 @@ class SandboxProvisioner(LocalProvisioner):
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
         """Fork the kernel, or start it; come back when its sockets are there."""
-        if self.parent_process is not None:
-            self.process = self._forked(self.parent_process)
+        if self.line is not None:
+            self.process = self._forked(self.line)
         if self.process is None:
             await super().launch_kernel(self.room.command(cmd), **kwargs)
         while await self.poll() is None and not self._bound():
@@ -65,11 +65,11 @@ class SandboxProvisioner(LocalProvisioner):
     def _bound(self) -> bool:
         return all((self.room.sockets / name).exists() for name in SOCKETS)
 
-    def _forked(self, parent: warm.WarmParent) -> warm.ForkedKernel | None:
+    def _forked(self, line: warm.Line) -> warm.ForkedKernel | None:
         try:
-            kernel = parent.fork(self.room, ["-f", self.parent.connection_file])
+            kernel = line.fork(self.room, ["-f", self.parent.connection_file])
         except OSError as error:
-            warm.give_up(tuple(self.modules), error)
+            warm.give_up(self.modules, error)
             return None
         self.pid, self.pgid = kernel.pid, None
         return kernel

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
 
-from course_lib.checks.answer import ask, read_bundle
+from course_lib.checks.answer import ask, read_bundles
 from course_lib.checks.judge import UNREADABLE
 from course_lib.checks.values import BadRecord, Json
 
@@ -50,19 +50,15 @@ class Questions:
         """The bundles of several requests, asked at once; nothing where anything is not as it should be, and
         then each test is asked alone, in a new kernel."""
         heard = _Displays()
-        asked = [ask(request) for request in requests.values()]
-        if not asked or not self.replay.ask_together(asked, heard.hear):
+        if not requests or not self.replay.ask_together(ask([*requests.values()]), heard.hear):
             return {}
         try:
-            if len(heard.contents) != len(asked):
-                raise BadRecord(f"{len(heard.contents)} bundles instead of {len(asked)}")
-            pairs = zip(requests, heard.contents, strict=True)
-            bundles = {key: read_bundle([content]) for key, content in pairs}
+            bundles = read_bundles(heard.contents, len(requests))
         except BadRecord:
             self.replay.give_up()
             return {}
         self.answered = True
-        return bundles
+        return dict(zip(requests, bundles, strict=True))
 
     def answer(self, test: Test, request: Json) -> Json | str:
         """The kernel's bundle, or why there is none."""
@@ -72,9 +68,9 @@ class Questions:
         heard, key = _Displays(), (test.exercise.function, test.behaviour.name)
         try:
             self.replay.run()  # in a new kernel other places may have been kept than in the last one
-            if self.replay.ask(ask(self.at_place(test, request)), heard.hear):
+            if self.replay.ask(ask([self.at_place(test, request)]), heard.hear):
                 self._stuck[key] = TOO_LONG
-            bundle = read_bundle(heard.contents)
+            (bundle,) = read_bundles(heard.contents, 1)
         except Gone as gone:
             self._stuck[key] = str(gone)
             return str(gone)
@@ -98,8 +94,8 @@ def can_answer(kernel: Kernel) -> bool:
     """Whether a kernel that ran nothing else answers a question about nothing."""
     heard = _Displays()
     try:
-        kernel.run("", NOTHING_SECONDS, heard.hear, expressions=[ask(NOTHING)])
-        return read_bundle(heard.contents)["calls"] == []
+        kernel.run("", NOTHING_SECONDS, heard.hear, expressions=[ask([NOTHING])])
+        return read_bundles(heard.contents, 1)[0]["calls"] == []
     except (BadRecord, Gone):
         return False
 

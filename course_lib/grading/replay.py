@@ -11,7 +11,7 @@ it while another runs. Where a kernel was lost, an answer can be asked once more
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -113,16 +113,16 @@ class Replay:
             self._kernel, self.lost_one = None, True
             raise
 
-    def ask_together(self, codes: Sequence[str], hear: Callable[[Message], None]) -> bool:
-        """Run several such codes at once, which takes far less time, as long as nothing goes wrong.
+    def ask_together(self, code: str, hear: Callable[[Message], None]) -> bool:
+        """Run code that asks many questions at once, which takes far less time, where nothing goes wrong.
 
-        Returns: whether all ran. If not, the kernel is given up, and nothing has been lost by trying.
+        Returns: whether it ran. If not, the kernel is given up, and nothing has been lost by trying.
         """
         self.run()
         assert self._kernel is not None
         seconds = min(self.seconds, TOGETHER, self.deadline - time.monotonic())
         try:
-            interrupted = self._kernel.run("", max(seconds, 0.0), hear, expressions=codes)[1]
+            interrupted = self._kernel.run("", max(seconds, 0.0), hear, expressions=[code])[1]
         except Gone:
             self._kernel, interrupted = None, True
         if interrupted:

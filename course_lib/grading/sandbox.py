@@ -19,6 +19,7 @@ from pathlib import Path
 from course_lib.errors import CourseError
 
 from .bubblewrap import MIB, NOBODY, closed
+from .leftovers import remove_folder
 
 # Run once inside: what a kernel needs is there, and what it must not see is not.
 PROBE = """
@@ -147,8 +148,7 @@ class Room:
 
     def remove(self) -> None:
         """Delete the room's folders."""
-        # Not shutil.rmtree: it recurses, and a student can nest folders deeper than Python's stack.
-        subprocess.run(["rm", "-rf", "--", str(self.folder)], stderr=subprocess.DEVNULL, check=False)
+        remove_folder(self.folder)
 
     def command(self, command: list[str]) -> list[str]:
         """The command line that runs a command inside the room."""

@@ -1,7 +1,8 @@
 """Kernels that fork from a warm parent: the marker's side of it.
 
 A parent holds the imports that a submission would wait for, in one sandbox; each kernel is a fork of it in a
-narrower one. Where forks cannot be closed in, or the parent is not single-threaded, kernels start cold.
+narrower one. Several processes can have lines to one parent, as importing takes long. Where forks cannot be
+closed in, or the parent is not single-threaded, kernels start cold.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from .bubblewrap import KEPT_VARIABLES, below_temporary, closed, variables
+from .leftovers import remove_folder
 from .sandbox import Limits, Room, concealed, own_user
 
 SCRIPT = Path(__file__).with_name("warm_parent.py")
@@ -30,43 +33,91 @@ START_SECONDS = 60
 
 
 class WarmParent:
-    """One warm parent with modules loaded; it ends with this process.
+    """A process that imports modules now, and forks kernels for whoever has a line to it. It ends with this
+    process.
 
     Parameters: modules, what kernels will find imported already.
     Raises: OSError when it does not start; the message says why.
     """
 
-    def __init__(self, modules: tuple[str, ...]) -> None:
-        self.user, self.limits = own_user(), Limits()
+    def __init__(self, modules: Sequence[str]) -> None:
+        self.user, limits = own_user(), Limits()
         self.rooms = Path(tempfile.mkdtemp(prefix=f"rooms-{os.getpid()}-"))
-        self._lock, self._numbers = threading.RLock(), 0
-        self._events: dict[tuple[int, str], dict[str, Any]] = {}
         if os.geteuid() == 0:
             os.chown(self.rooms, self.user, self.user)
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = closed(
             [sys.executable, str(SCRIPT), str(theirs.fileno()), *modules],
             user=self.user,
             shared=[self.rooms],
             shown=[SCRIPT],
-            temporary=self.limits.temporary,
+            temporary=limits.temporary,
             nested=True,
         )
         quiet = subprocess.DEVNULL
-        self._process = subprocess.Popen(
-            command, pass_fds=[theirs.fileno()], stdin=quiet, stdout=quiet, stderr=quiet
-        )
-        theirs.close()
+        try:
+            with theirs:
+                self.process = subprocess.Popen(
+                    command, pass_fds=[theirs.fileno()], stdin=quiet, stdout=quiet, stderr=quiet
+                )
+        except OSError:
+            self._door.close()
+            self.rooms.rmdir()
+            raise
         atexit.register(self.close)
-        ready = self._wait_for((0, "ready"), START_SECONDS)
-        if ready["threads"] != 1:
+
+    def line(self) -> Line:
+        """A line to it, which can be sent to a process that is being started."""
+        mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with (
+            theirs,
+            contextlib.suppress(BrokenPipeError, ConnectionResetError),
+        ):  # the line tells that it ended
+            socket.send_fds(self._door, [b"!"], [theirs.fileno()])
+        return Line(mine, self.rooms, self.user)
+
+    def close(self) -> None:
+        """End it, and with it every kernel; delete the rooms."""
+        atexit.unregister(self.close)
+        self._door.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(2)
+        self.process.kill()
+        self.process.wait()
+        remove_folder(self.rooms)
+
+
+class Line:
+    """One process's connection to a warm parent, and its kernels there, which end with it: when it is closed,
+    or nobody holds it any more.
+
+    Parameters: control, the socket; rooms, the folder for the rooms of kernels; user, who owns them.
+    """
+
+    def __init__(self, control: socket.socket, rooms: Path, user: int) -> None:
+        self.control, self.rooms, self.user, self.limits = control, rooms, user, Limits()
+        self._ended, self._numbers = False, 0
+        self._lock = threading.RLock()
+        self._events: dict[tuple[int, str], dict[str, Any]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Line, (self.control, self.rooms, self.user)
+
+    def __del__(self) -> None:
+        self.control.close()
+
+    def expect_ready(self) -> None:
+        """Wait until the parent has imported its modules. Raises: OSError when it cannot fork kernels."""
+        threads = self._wait_for((0, "ready"), START_SECONDS)["threads"]
+        if threads != 1:
             self.close()
-            raise OSError(f"the warm parent has {ready['threads']} threads, and only one survives a fork")
+            raise OSError(f"the warm parent has {threads} threads, and only one survives a fork")
 
     @property
     def alive(self) -> bool:
-        """Whether it can fork another kernel."""
-        return self._process.poll() is None
+        """Whether there is somebody at the other end, who can fork another kernel."""
+        self._hear(0)
+        return not self._ended
 
     def room(self) -> Room:
         """A room for one kernel."""
@@ -97,8 +148,8 @@ class WarmParent:
 
     def send(self, **request: Any) -> None:
         """Ask for something; a parent that is gone hears nothing."""
-        with self._lock, contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self._control.send(json.dumps(request).encode())
+        with self._lock, contextlib.suppress(OSError):
+            self.control.send(json.dumps(request).encode())
 
     def event(self, number: int, name: str) -> dict[str, Any] | None:
         """What has been heard of a kernel, if anything."""
@@ -106,61 +157,72 @@ class WarmParent:
         return self._events.get((number, name))
 
     def close(self) -> None:
-        """End it, and with it every kernel; delete the rooms."""
-        atexit.unregister(self.close)
-        self._control.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(2)
-        self._process.kill()
-        self._process.wait()
-        subprocess.run(["rm", "-rf", "--", str(self.rooms)], stderr=subprocess.DEVNULL, check=False)
+        """Hang up, which ends its kernels."""
+        with self._lock:
+            self.control.close()
+            self._ended = True
 
     def _wait_for(self, key: tuple[int, str], seconds: float) -> dict[str, Any]:
         end = time.monotonic() + seconds
         while key not in self._events:
             self._hear(0.05)
-            if not self.alive or time.monotonic() > end:
+            if self._ended or time.monotonic() > end:
+                ended = self._ended
                 self.close()
-                raise OSError("the warm parent ended" if not self.alive else "the warm parent says nothing")
+                raise OSError("the warm parent ended" if ended else "the warm parent says nothing")
         return self._events.pop(key)
 
     def _hear(self, seconds: float) -> None:
         with self._lock:
-            while self._control.fileno() >= 0 and select.select([self._control], [], [], seconds)[0]:
+            while not self._ended and select.select([self.control], [], [], seconds)[0]:
                 seconds = 0
                 try:
-                    message = self._control.recv(1 << 20)
+                    message = self.control.recv(1 << 20)
                 except ConnectionResetError:
                     message = b""
                 if not message:
+                    self._ended = True
                     return
                 event = json.loads(message)
                 self._events[event.get("number", 0), event["event"]] = event
 
 
-_parents: dict[tuple[int, tuple[str, ...]], WarmParent | OSError] = {}
+_lines: dict[tuple[int, tuple[str, ...]], Line | OSError] = {}
 
 
-def parent_with(modules: tuple[str, ...]) -> WarmParent | None:
-    """This process's warm parent with these modules, started when first asked for; None where there can be
-    none. One that was killed is started again."""
-    key = os.getpid(), modules
-    known = _parents.get(key)
-    if known is None or (isinstance(known, WarmParent) and not known.alive):
+def line_with(modules: Sequence[str]) -> Line | None:
+    """This process's line to a warm parent with these modules, which is started when first asked for; None
+    where there can be none. One that was killed is started again."""
+    known = _lines.get(_key(modules))
+    if known is None or (isinstance(known, Line) and not known.alive):
         try:
-            _parents[key] = WarmParent(modules)
+            known = WarmParent(modules).line()
+            use(known, modules)
         except OSError as error:
-            _parents[key] = error
-            logging.getLogger("course.warm").warning("Kernels start cold, which is slower: %s.", error)
-    found = _parents[key]
-    return found if isinstance(found, WarmParent) else None
+            give_up(modules, error)
+    found = _lines[_key(modules)]
+    return found if isinstance(found, Line) else None
 
 
-def give_up(modules: tuple[str, ...], error: OSError) -> None:
-    """From now on kernels with these modules start cold. The parent ends with this process: its rooms are in
-    use."""
-    _parents[os.getpid(), modules] = error
+def use(line: Line, modules: Sequence[str]) -> None:
+    """From now on kernels with these modules fork at the other end of this line; it waits until that is
+    ready. Where it cannot be, they start cold."""
+    try:
+        line.expect_ready()
+    except OSError as error:
+        give_up(modules, error)
+    else:
+        _lines[_key(modules)] = line
+
+
+def give_up(modules: Sequence[str], error: OSError) -> None:
+    """From now on kernels with these modules start cold. The parent goes on: its rooms may be in use."""
+    _lines[_key(modules)] = error
     logging.getLogger("course.warm").warning("Kernels start cold, which is slower: %s.", error)
+
+
+def _key(modules: Sequence[str]) -> tuple[int, tuple[str, ...]]:
+    return os.getpid(), tuple(modules)
 
 
 class ForkedKernel:
@@ -168,17 +230,17 @@ class ForkedKernel:
 
     stdin = stdout = stderr = None
 
-    def __init__(self, parent: WarmParent, number: int) -> None:
-        self.parent, self.number = parent, number
+    def __init__(self, line: Line, number: int) -> None:
+        self.line, self.number = line, number
         self.pid, self.returncode = 0, None  # its id means something in the parent's namespace only
 
     def poll(self) -> int | None:
         """Its exit code, or None while it runs."""
         if self.returncode is None:
-            ended = self.parent.event(self.number, "ended")
+            ended = self.line.event(self.number, "ended")
             if ended is not None:
                 self.returncode = ended["code"]
-            elif not self.parent.alive:
+            elif not self.line.alive:
                 self.returncode = -signal.SIGKILL
         return self.returncode
 
@@ -193,7 +255,7 @@ class ForkedKernel:
 
     def send_signal(self, number: int) -> None:
         """Signal the kernel's first process."""
-        self.parent.send(do="signal", number=self.number, signal=int(number))
+        self.line.send(do="signal", number=self.number, signal=int(number))
 
     def kill(self) -> None:
         """End it, with all that it started."""

@@ -1,15 +1,18 @@
 """The warm parent: a process in a sandbox that has imported what kernels need, and forks one per request.
 
 It runs as a script inside bubblewrap, so it imports nothing of the course, and it holds nothing worth seeing:
-a forked kernel can read all of its memory. Requests and events are JSON datagrams on one inherited socket;
-when that ends, so does the parent, and every kernel with it. Each kernel gets namespaces, folders in memory
-and limits of its own, and is process 1 of its own process namespace, so that killing it kills all it started.
+a forked kernel can read all of its memory. Through one inherited socket it is handed others, the lines, each
+for one process that asks for kernels: requests and events on them are JSON datagrams. When a line ends, so do
+its kernels, and when the first socket does, so does the parent, and every kernel with it. Each kernel gets
+namespaces, folders in memory and limits of its own, and is process 1 of its own process namespace, so that
+killing it kills all it started.
 
 Usage: warm_parent.py SOCKET MODULE...
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import importlib
@@ -51,8 +54,8 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main() -> None:
-    """Import, say so, and serve requests until the socket ends."""
-    control, modules = socket.socket(fileno=int(sys.argv[1])), sys.argv[2:]
+    """Import, then serve requests until the socket ends."""
+    door, modules = socket.socket(fileno=int(sys.argv[1])), sys.argv[2:]
     del sys.path[0]  # the folder of this script
     for name in (*KERNEL_MODULES, *modules):
         importlib.import_module(name)
@@ -61,80 +64,118 @@ def main() -> None:
     libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # kernels are grandchildren; their end is told to us
     gc.collect()
     gc.freeze()
-    # A fork copies one thread only; a lock that another one holds would never open again.
-    _send(control, event="ready", threads=len(os.listdir("/proc/self/task")))
-    _serve(control)
+    Server(door).serve()
 
 
-def _serve(control: socket.socket) -> None:
-    ended, ended_write = os.pipe()
-    os.set_blocking(ended, False)
-    os.set_blocking(ended_write, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(ended_write, warn_on_full_buffer=False)
-    kernels: dict[int, int] = {}  # process id: kernel's number
-    while True:
-        readable, _, _ = select.select([control, ended], [], [])
-        if ended in readable:
-            os.read(ended, 4096)
-            _tell_of_ended(control, kernels)
-        if control in readable:
-            message = control.recv(1 << 20)
-            if not message:
-                os._exit(0)
-            request = json.loads(message)
-            if request["do"] == "fork":
-                _fork(control, request, kernels, (ended, ended_write))
-            else:
-                for process in [each for each, number in kernels.items() if number == request["number"]]:
-                    os.kill(process, request["signal"])
+class Server:
+    """What the parent knows: its lines, and the kernels that were asked for on them.
+
+    Parameters: door, the socket that hands it lines.
+    """
+
+    def __init__(self, door: socket.socket) -> None:
+        self.door = door
+        self.lines: list[socket.socket] = []
+        self.kernels: dict[int, tuple[socket.socket, int]] = {}  # by process: its line, its number there
+        self.ended, self.ended_write = os.pipe()
+
+    def serve(self) -> NoReturn:
+        """Do what is asked for until the door closes."""
+        for each in (self.ended, self.ended_write):
+            os.set_blocking(each, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self.ended_write, warn_on_full_buffer=False)
+        while True:
+            readable, _, _ = select.select([self.door, self.ended, *self.lines], [], [])
+            if self.ended in readable:
+                os.read(self.ended, 4096)
+                self._tell_of_ended()
+            if self.door in readable:
+                self._take_line()
+            for line in [each for each in self.lines if each in readable]:
+                self._obey(line)
+
+    def _take_line(self) -> None:
+        handed = socket.recv_fds(self.door, 1, 1)[1]
+        if not handed:
+            os._exit(0)
+        line = socket.socket(fileno=handed[0])
+        self.lines.append(line)
+        # A fork copies one thread only; a lock that another one holds would never open again.
+        _send(line, event="ready", threads=len(os.listdir("/proc/self/task")))
+
+    def _obey(self, line: socket.socket) -> None:
+        request = _received(line)
+        if request is None:
+            self._signal([each for each, (its, _) in self.kernels.items() if its is line], signal.SIGKILL)
+            self.lines.remove(line)
+            line.close()
+        elif request["do"] == "fork":
+            self._fork(line, request)
+        else:
+            key = line, request["number"]
+            self._signal([each for each, its in self.kernels.items() if its == key], request["signal"])
+
+    @staticmethod
+    def _signal(processes: list[int], number: int) -> None:
+        for process in processes:
+            os.kill(process, number)
+
+    def _tell_of_ended(self) -> None:
+        while True:
+            try:
+                process, status, used = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if process == 0:
+                return
+            if process in self.kernels:
+                line, number = self.kernels.pop(process)
+                code, cpu = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+                _send(line, event="ended", number=number, code=code, cpu=cpu)
+
+    def _fork(self, line: socket.socket, request: dict[str, Any]) -> None:
+        """Fork twice: a process namespace holds its maker's children, and its first one is the kernel."""
+        read, write = os.pipe()
+        between = os.fork()
+        if between == 0:
+            try:
+                for pipe in (read, self.ended, self.ended_write):
+                    os.close(pipe)
+                for each in (self.door, *self.lines):
+                    each.close()
+                libc.prctl(SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+                _own_namespaces()
+                kernel = os.fork()
+                if kernel == 0:
+                    _become_kernel(request, write)
+                os.write(write, json.dumps({"process": kernel}).encode() + b"\n")
+            except BaseException as error:
+                os.write(write, json.dumps({"trouble": repr(error)}).encode() + b"\n")
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as file:
+            said: dict[str, Any] = {}
+            for text in file:  # until the kernel is closed in, which ends the pipe
+                said |= json.loads(text)
+        if "process" in said:
+            self.kernels[said["process"]] = line, request["number"]
+        _send(line, event="forked", number=request["number"], trouble=said.get("trouble"))
 
 
-def _tell_of_ended(control: socket.socket, kernels: dict[int, int]) -> None:
-    while True:
-        try:
-            process, status, used = os.wait4(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if process == 0:
-            return
-        number = kernels.pop(process, None)
-        if number is not None:
-            _send(
-                control,
-                event="ended",
-                number=number,
-                code=os.waitstatus_to_exitcode(status),
-                cpu=used.ru_utime + used.ru_stime,
-            )
+def _received(line: socket.socket) -> dict[str, Any] | None:
+    """The next request, or None at the line's end."""
+    try:
+        message = line.recv(1 << 20)
+    except ConnectionResetError:
+        return None
+    return json.loads(message) if message else None
 
 
-def _fork(control: socket.socket, request: dict[str, Any], kernels: dict[int, int], ours: tuple) -> None:
-    """Fork twice: a process namespace holds its maker's children, and its first one is the kernel."""
-    read, write = os.pipe()
-    between = os.fork()
-    if between == 0:
-        try:
-            for each in (read, *ours):
-                os.close(each)
-            control.close()
-            libc.prctl(SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-            _own_namespaces()
-            kernel = os.fork()
-            if kernel == 0:
-                _become_kernel(request, write)
-            os.write(write, json.dumps({"process": kernel}).encode() + b"\n")
-        except BaseException as error:
-            os.write(write, json.dumps({"trouble": repr(error)}).encode() + b"\n")
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as file:
-        said: dict[str, Any] = {}
-        for line in file:  # until the kernel is closed in, which ends the pipe
-            said |= json.loads(line)
-    if "process" in said:
-        kernels[said["process"]] = request["number"]
-    _send(control, event="forked", number=request["number"], trouble=said.get("trouble"))
+def _send(line: socket.socket, **event: Any) -> None:
+    """Tell of an event; where nobody listens any more, nobody is told."""
+    with contextlib.suppress(OSError):
+        line.send(json.dumps(event).encode())
 
 
 def _own_namespaces() -> None:
@@ -247,10 +288,6 @@ def _checked(result: int, what: str) -> None:
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
-
-
-def _send(control: socket.socket, **event: Any) -> None:
-    control.send(json.dumps(event).encode())
 
 
 if __name__ == "__main__":

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from course_lib.errors import CourseError
 
 from .processes import Failed, Processes
 from .sanitise import SourceCell
 from .store import Result
-from .task import Assignment, mark_submission
-from .warm import parent_with
+from .warm import WarmParent, use
+
+if TYPE_CHECKING:
+    from .task import Assignment
 
 CONNECT_SECONDS = 10
+FORKS_FOR = 8  # processes that one warm parent forks for: a fork takes it a twentieth of what a kernel takes
 AHEAD = 4  # submissions for each thread of a cluster that it has been sent, and no more: they fill its memory
 
 Name = TypeVar("Name", bound=Hashable)
-Make = Callable[[Sequence[SourceCell]], Assignment]
+Make = Callable[[Sequence[SourceCell]], "Assignment"]
 
 
 @dataclass(frozen=True)
@@ -35,17 +39,34 @@ class Outcome(Generic[Name]):
 
 
 class Local(Processes):
-    """Processes of this machine, each with a warm parent for its kernels.
+    """Processes of this machine, with lines to warm parents for their kernels.
 
-    Parameters: modules, what submissions import, as far as it takes long: it is imported once, beside what
-    this process does meanwhile, and every process is a fork of that.
+    Parameters: modules, what submissions import, as far as it takes long: it is imported once for them and
+    once for their kernels, beside what this process does meanwhile.
     """
 
     def __init__(self, workers: int, modules: Sequence[str], *, sandboxed: bool) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # of threads only one survives a fork
-        begin = partial(parent_with, tuple(modules)) if sandboxed and modules else None
-        self._modules = [__name__, *modules]
-        super().__init__(workers, self._modules, begin)
+        self._imports, self._modules = tuple(modules), ["course_lib.grading.task", *modules]
+        self._parents: list[WarmParent] = []
+        if sandboxed and modules:
+            with suppress(OSError):  # each process tries again and says why
+                for _ in range(0, workers, FORKS_FOR):
+                    self._parents.append(WarmParent(modules))
+        super().__init__(workers, self._modules, self._with_line if self._parents else nullcontext)
+
+    def __exit__(self, *exception: object) -> None:
+        super().__exit__(*exception)
+        for parent in self._parents:
+            parent.close()
+
+    @contextmanager
+    def _with_line(self) -> Iterator[Callable[[], object]]:
+        """For each process that starts a line to the parent that has the fewest."""
+        line = self._parents[0].line()
+        self._parents.append(self._parents.pop(0))
+        with line.control:
+            yield partial(use, line, self._imports)
 
     def prepare(self, make: Make, cells: Sequence[SourceCell]) -> Assignment:
         """Let the processes get ready and, beside them, one more make the assignment."""
@@ -56,6 +77,8 @@ class Local(Processes):
 
     def run(self, waiting: Mapping[Name, bytes], prepared: Assignment) -> Iterator[Outcome[Name]]:
         """Run these submissions; each outcome as it is there."""
+        from .task import mark_submission
+
         mark = partial(mark_submission, assignment=prepared)
         for name, value in self.each(mark, waiting):
             if isinstance(value, Failed):
@@ -130,4 +153,6 @@ class Cluster:
 
     @staticmethod
     def _send(client: Any, data: bytes, shared: Any) -> Any:
+        from .task import mark_submission
+
         return client.submit(mark_submission, data, shared, pure=False)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from course_lib.checks.draw import Draw
+from course_lib.checks.later import torch
 from course_lib.checks.probes_block import PARAMETERS
 from course_lib.checks.spec import Arguments, Assignment, Behaviour, Case, Exercise, Returned
-from course_lib.checks.torch_block import BlockAttention
 from course_lib.checks.values import Entry
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 ENOUGH = 0.99  # what the later colour must get
 MATRICES = ("W_q", "W_k", "W_v")
@@ -376,6 +377,8 @@ TWO_LAYER_ATTENTION = Exercise(
 
 def _block(draw: Draw, texts: str = "2", rows: str = "L") -> Arguments:
     """Rows, an attention module, and parameters of a block, drawn again while an input of relu is near 0."""
+    from course_lib.checks.torch_block import BlockAttention  # here, as importing it imports PyTorch
+
     D, hidden = draw.sizes["D"] + 2, draw.sizes["K"] + 3
     shapes = dict(zip(PARAMETERS, [(D,)] * 4 + [(hidden, D), (hidden,), (D, hidden), (D,)], strict=True))
     while True:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from course_lib.checks.draw import Draw
 from course_lib.checks.entries import build
+from course_lib.checks.later import torch
 from course_lib.checks.spec import Arguments
 from course_lib.checks.values import Entry
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def float32(array: Any) -> Tensor:

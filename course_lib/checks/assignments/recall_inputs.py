@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from course_lib.checks.draw import EQUAL_SIZE, Draw
+from course_lib.checks.later import torch
 from course_lib.checks.probes_recall import TABLES
 from course_lib.checks.spec import Arguments
-from course_lib.checks.torch_recall import RecallModel
 from course_lib.checks.values import Entry
 from course_lib.recall_texts import TOKENS, VOCABULARY, training_examples
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 LETTERS = tuple("abcdefghijklmnopqrstuvwxyz")
 ROUNDING = 2e-6  # a fifth of the tolerance, for what rounding may do to a run of a few updates
@@ -184,6 +185,8 @@ def run(
 
 def _after(start: dict[str, Tensor], given: list[Tensor], updates: int, lr: float) -> Tensor:
     """All numbers of a model after some updates by Adam."""
+    from course_lib.checks.torch_recall import RecallModel  # here, as importing it imports PyTorch
+
     ids, mask, last, targets = given
     model = RecallModel(**start)
     optimiser = torch.optim.Adam(model.parameters(), lr=lr)
