@@ -285,6 +285,25 @@ def test_a_gradebook_that_is_busy_is_named_and_nothing_is_lost(course: Course) -
     assert mark(course, "--students=right")["right"]["points"] == 20
 
 
+@pytest.mark.slow
+def test_a_gradebook_that_becomes_busy_in_the_middle_is_named_and_what_is_written_stays(course: Course) -> None:
+    marker = start(course, "--workers=1")
+    for _ in _until(lambda: bool(_recorded(course))):
+        assert marker.poll() is None
+    with closing(sqlite3.connect(course.folder / "gradebook.db", timeout=60)) as other:
+        other.execute("begin exclusive")
+        first = set(_recorded(course))
+        table, errors = marker.communicate(timeout=600)
+        other.rollback()
+    assert 0 < len(first) < 5
+    assert "database is locked" in errors, (table, errors)
+    said = mark(course)
+    assert {student for student, done in said.items() if done["again"]} >= first
+    points = {student: done["points"] for student, done in said.items()}
+    assert points == {"right": 20, "wrong": 14, "untouched": 0, "renamed": 20, "broken": 0}
+    assert {student: sum(cells.values()) for student, cells in course.points().items()} == points
+
+
 def test_what_is_neither_a_notebook_nor_an_assignment_is_told_in_one_line(course: Course) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "course_lib.command", "mark", "08_nothing"],
