@@ -286,7 +286,9 @@ def test_a_gradebook_that_is_busy_is_named_and_nothing_is_lost(course: Course) -
 
 
 @pytest.mark.slow
-def test_a_gradebook_that_becomes_busy_in_the_middle_is_named_and_what_is_written_stays(course: Course) -> None:
+def test_a_gradebook_that_becomes_busy_in_the_middle_is_named_and_what_is_written_stays(
+    course: Course,
+) -> None:
     marker = start(course, "--workers=1")
     for _ in _until(lambda: bool(_recorded(course))):
         assert marker.poll() is None
@@ -302,6 +304,23 @@ def test_a_gradebook_that_becomes_busy_in_the_middle_is_named_and_what_is_writte
     points = {student: done["points"] for student, done in said.items()}
     assert points == {"right": 20, "wrong": 14, "untouched": 0, "renamed": 20, "broken": 0}
     assert {student: sum(cells.values()) for student, cells in course.points().items()} == points
+
+
+@pytest.mark.slow
+def test_what_the_configuration_says_of_running_submissions_counts_here_too(course: Course) -> None:
+    config = course.folder / "nbgrader_config.py"
+    written = config.read_text(encoding="utf-8")
+    answers = answers_of(course.source())
+    slow = answers["softmax"].replace("    exp", "    __import__('time').sleep(0.1)\n    exp", 1)
+    course.submit("slow", answered(course.release(), answers | {"softmax": slow}))
+    config.write_text(f"{written}\nc.JudgedExecute.timeout = 'long'\n", encoding="utf-8")
+    (said,) = start(course, "--students=slow").communicate(timeout=600)[1].splitlines()
+    assert said.startswith("course: c.JudgedExecute in nbgrader_config.py: ")
+    points = {}
+    for seconds in (1, 30):
+        config.write_text(f"{written}\nc.JudgedExecute.timeout = {seconds}\n", encoding="utf-8")
+        points[seconds] = mark(course, "--students=slow")["slow"]["points"]
+    assert points[1] < points[30] == 20
 
 
 def test_what_is_neither_a_notebook_nor_an_assignment_is_told_in_one_line(course: Course) -> None:

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from course_lib.errors import CourseError
 
 from .class_record import ClassRecord, Done, Submission, marked_path, submissions
+from .course import judging_settings
 from .recorded import recorded
 from .sandbox import needs_sandbox
 from .secret import NAME, OTHER_SECRET, read_or_make, record_use
@@ -51,7 +52,8 @@ def mark_class(
     if not solution.is_file():
         raise CourseError(f"{solution}: no such solution notebook; marking needs it")
     secret = read_or_make(root / NAME)
-    version = assignment_version(solution, secret, sandboxed=sandboxed)
+    settings = judging_settings(root)
+    version = assignment_version(solution, secret, sandboxed=sandboxed, settings=settings)
     record, now = ClassRecord.of(root, assignment), recorded(root, assignment)
     version += now.cells
     results: dict[str, Done] = {}
@@ -78,7 +80,8 @@ def mark_class(
             if record_use(root / NAME, secret):
                 logging.getLogger("course.mark").warning("%s", OTHER_SECRET)
             store = Store(root / FOLDER / assignment, version)
-            for each, done in _mark(waiting, source, store, root, machine, sandboxed=sandboxed):
+            marked = _mark(waiting, source, store, root, machine, sandboxed=sandboxed, settings=settings)
+            for each, done in marked:
                 if done.trouble is None:
                     record.put(each, version, marked_path(root, each.student, assignment), done)
                 results[each.student] = done
@@ -96,6 +99,7 @@ def _mark(
     machine: Local | Cluster,
     *,
     sandboxed: bool,
+    settings: Mapping[str, Any],
 ) -> Iterator[tuple[Submission, Done]]:
     """Mark these submissions, each as soon as its result is there."""
     from .task import prepare
@@ -108,6 +112,7 @@ def _mark(
             secret=source.secret,
             version=store.version,
             sandboxed=sandboxed,
+            settings=settings,
         )
         prepared = machine.prepare(make, writer.cells)
         for submission, trouble in _computed(prepared, waiting, store, machine):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from traitlets.config import Config, PyFileConfigLoader
 
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 def read_config(root: Path) -> Config:
     """nbgrader's configuration in the course's folder."""
     return Config(PyFileConfigLoader(MARKER, path=str(root)).load_config())
+
+
+def judging_settings(root: Path) -> dict[str, Any]:
+    """What the configuration says of running submissions, such as `c.JudgedExecute.timeout = 60`."""
+    return dict(read_config(root).get("JudgedExecute", {}))
 
 
 def database_url(root: Path) -> str:

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from importlib.metadata import version as version_of
@@ -106,9 +106,12 @@ def key_of(notebook: NotebookNode, tests: Collection[str], version: str) -> str:
     return hashlib.sha256(json.dumps([version, runs]).encode()).hexdigest()[:32]
 
 
-def assignment_version(solution: Path, secret: str, *, sandboxed: bool) -> str:
+def assignment_version(
+    solution: Path, secret: str, *, sandboxed: bool, settings: Mapping[str, Any] | None = None
+) -> str:
     """What marks depend on beside the submission. A change of any of it marks everyone again."""
-    digest = hashlib.sha256(f"{secret}\n{sandboxed}\n{sys.version}\n".encode())
+    told = f"{secret}\n{sandboxed}\n{sys.version}\n{sorted((settings or {}).items())}\n"
+    digest = hashlib.sha256(told.encode())
     digest.update(solution.read_bytes())
     digest.update(code_version(JUDGING, LIBRARIES, but="*feedback*").encode())
     return digest.hexdigest()

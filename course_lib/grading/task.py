@@ -8,13 +8,18 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
+from traitlets import TraitError
+from traitlets.config import Config
 
 from course_lib.checks.spec import Behaviour, Exercise
 from course_lib.checks.values import Json
+from course_lib.errors import CourseError
+from course_lib.project import MARKER
 
 from .execute import JudgedExecute
 from .sanitise import SourceCell, cells_of, sanitise
@@ -28,7 +33,7 @@ class Assignment:
     """All that marking needs of an assignment; it can be sent to another machine.
 
     hidden: by function and behaviour the hidden request and the right answers to it; what they were drawn
-    with, the course secret, is not among it.
+    with, the course secret, is not among it. settings: of `JudgedExecute`.
     """
 
     name: str
@@ -38,10 +43,17 @@ class Assignment:
     stand_ins: Mapping[str, Json]
     imports: list[str]
     sandboxed: bool
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, source: Source, version: str, *, sandboxed: bool, cells: Sequence[SourceCell] | None = None
+        cls,
+        source: Source,
+        version: str,
+        *,
+        sandboxed: bool,
+        cells: Sequence[SourceCell] | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> Assignment:
         """Prepare an assignment: the solution's functions answer every hidden case here, once.
 
@@ -60,14 +72,34 @@ class Assignment:
             {cell: source.stand_ins(test) for cell, test in source.tests.items()},
             source.imports,
             sandboxed,
+            settings or {},
         )
 
 
 def prepare(
-    cells: Sequence[SourceCell], *, solution: Path, secret: str, version: str, sandboxed: bool
+    cells: Sequence[SourceCell],
+    *,
+    solution: Path,
+    secret: str,
+    version: str,
+    sandboxed: bool,
+    settings: Mapping[str, Any],
 ) -> Assignment:
-    """The assignment of a solution notebook, by a process that has nothing else in hand."""
-    return Assignment.of(Source(solution, secret), version, sandboxed=sandboxed, cells=cells)
+    """The assignment of a solution notebook, by a process that has nothing else in hand.
+
+    Raises: CourseError where a setting is none that `JudgedExecute` takes.
+    """
+    try:
+        _executor(settings, sandboxed=sandboxed)
+    except TraitError as error:
+        raise CourseError(f"c.JudgedExecute in {MARKER}: {error}") from None
+    source = Source(solution, secret)
+    return Assignment.of(source, version, sandboxed=sandboxed, cells=cells, settings=settings)
+
+
+def _executor(settings: Mapping[str, Any], *, sandboxed: bool) -> JudgedExecute:
+    config = Config({"JudgedExecute": dict(settings)})
+    return JudgedExecute(config=config, sandboxed=sandboxed, log=logging.getLogger("course.mark"))
 
 
 class Prepared(AllTests):
@@ -102,7 +134,7 @@ def mark_submission(data: bytes, assignment: Assignment) -> tuple[str, Result]:
     """
     os.environ["OMP_NUM_THREADS"] = "1"
     notebook, tests = _made_whole(data, assignment)
-    executor = JudgedExecute(sandboxed=assignment.sandboxed, log=logging.getLogger("course.mark"))
+    executor = _executor(assignment.settings, sandboxed=assignment.sandboxed)
     key = key_of(notebook, tests.tests, assignment.version)
     return key, Result.of(notebook, executor.mark(notebook, tests))
 
