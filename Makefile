@@ -71,7 +71,7 @@ screenshots: site  ## photograph every chapter in JupyterLab beside the site, to
 benchmark: setup  ## time every chapter, and an ensemble's model against the plain loop
 	@$(COURSE) benchmark $(ARGS)
 
-catalogue: setup  ## mark every mistake and every right answer of the catalogues as a class, with feedback (half an hour)
+catalogue: setup  ## mark every mistake and every right answer of the catalogues as a class, with feedback (ten minutes)
 	COURSE_WHOLE_CATALOGUE=1 $(RUN) pytest -n 2 tests/test_catalogue.py $(ARGS)
 
 speed: setup  ## time marking a class beside stock nbgrader, and compare all marks (ARGS="05_multi_head --students 20")

@@ -286,7 +286,7 @@ def test_a_gradebook_that_is_busy_is_named_and_nothing_is_lost(course: Course) -
 
 
 @pytest.mark.slow
-def test_a_gradebook_that_becomes_busy_in_the_middle_is_named_and_what_is_written_stays(
+def test_a_gradebook_that_is_busy_in_the_middle_keeps_what_is_written(
     course: Course,
 ) -> None:
     marker = start(course, "--workers=1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import json
 import sys
 import tempfile
@@ -189,6 +190,39 @@ def test_a_function_that_breaks_the_kernel_costs_its_own_points_only(source: Sou
     verdicts = _run(_solved(source, softmax=code), source)
     assert _points(verdicts) == ALL | {"softmax": 0.0}
     assert all(verdicts[cell].sentence for cell in verdicts if cell.startswith("softmax"))
+
+
+SWAPPED = """def gaussian_lookup(query, keys, values, bandwidth=1.0):
+    import json
+    if not hasattr(json, "_real"):
+        json._real = json.dumps
+        json.dumps = lambda x, *a, **k: json._real(x[::-1] if isinstance(x, list) else x, *a, **k)
+    raise ValueError
+"""
+OTHERS_ANSWERS = {
+    "other answers": "import course_lib.checks.answer as it\n"
+    "it.answer_in = lambda *words: {'missing': None, 'calls': []}",
+    "other bytes": "import base64\nbase64.b64encode = lambda *words, **options: b'AAAA'",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS_ANSWERS)
+def test_a_cell_that_spoils_what_is_sent_costs_no_answer_its_points(source: Source, name: str) -> None:
+    assert _points(_run(_solved(source, OTHERS_ANSWERS[name]), source)) == ALL
+
+
+def test_an_answer_that_exchanges_those_of_other_functions_costs_its_own_points_only(source: Source) -> None:
+    points = _points(_run(_solved(source, gaussian_lookup=SWAPPED), source))
+    assert points == ALL | {"gaussian_lookup": points["gaussian_lookup"]}
+
+
+def test_a_function_that_takes_too_long_in_one_of_its_tests_is_told_so_there(source: Source) -> None:
+    right = answers_of(source.notebook)["softmax"]
+    code = f"{right}\nright = softmax\ndef softmax(scores):\n    while abs(scores).max() > 900: pass\n"
+    verdicts = _run(_solved(source, softmax=f"{code}    return right(scores)"), source, timeout=2)
+    said = {cell: each.sentence for cell, each in verdicts.items() if each.function == "softmax"}
+    assert any(said.values())
+    assert all(sentence is None or re.search("too long|stopped", sentence) for sentence in said.values())
 
 
 def test_a_function_that_ends_the_kernel_on_some_inputs_keeps_the_other_points(source: Source) -> None:

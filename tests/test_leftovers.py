@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,19 @@ def test_what_a_link_leads_to_stays(tmp_path: Path) -> None:
     leftovers.remove_folder(room)
     assert not room.exists()
     assert (other / "file").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights elsewhere")
+def test_of_a_leftover_that_is_a_link_only_the_link_goes(tmp_path: Path) -> None:
+    other, ended = tmp_path / "other", subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    (other / "folder").mkdir(parents=True)
+    (other / "folder" / "file").write_text("mine", encoding="utf-8")
+    link = tmp_path / f"room-{ended.pid}-abc"
+    link.symlink_to(other)
+    assert leftovers.remove_leftovers(str(tmp_path)) == [link.name]
+    assert not link.is_symlink()
+    assert (other / "folder" / "file").read_text(encoding="utf-8") == "mine"
 
 
 def test_a_folder_that_is_gone_already_is_no_error(tmp_path: Path) -> None:

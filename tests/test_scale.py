@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from speed import lanes, scale
+from speed import lanes, scale, simulated
 from speed.scale import MEASURED, PAGE, Costs, Machine, spoken, tables, with_tables
 
 COSTS = Costs(
@@ -80,3 +80,9 @@ def test_lanes_share_the_work_until_the_writer_is_busy_all_the_time() -> None:
     assert two < 0.75 * one
     assert many > 40 * 0.02  # the writer's time, which no lane can shorten
     assert many < 0.5 * one
+
+
+@pytest.mark.slow
+def test_simulated_students_have_the_points_that_were_recorded(capsys: pytest.CaptureFixture[str]) -> None:
+    assert simulated.main(["01_soft_lookup", "--submissions", "20"]) == 0
+    assert "0 of 20 students have other points" in capsys.readouterr().out

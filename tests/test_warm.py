@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import socket
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,10 +16,10 @@ import pytest
 import torch
 from jupyter_client import BlockingKernelClient, KernelManager
 
-from course_lib.grading import warm, warm_parent
+from course_lib.grading import line, warm, warm_parent
 from course_lib.grading.provisioner import NAME
 from course_lib.grading.sandbox import Limits
-from process_table import descendants
+from process_table import descendants, parents
 from programs import find_program
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -184,13 +186,15 @@ def parent() -> Iterator[warm.WarmParent]:
 
 def test_a_parent_that_was_killed_is_started_again(parent: warm.WarmParent) -> None:
     before = parent.line()
-    warm.use(before, MODULES)
+    warm.fork_at(before, MODULES)
     assert warm.line_with(MODULES) is before
     parent.process.kill()
     parent.process.wait()
     with kernel() as client:
         assert tell(client, "said['alive'] = True") == {"alive": True}
-    assert warm.line_with(MODULES) is not before
+    after = warm.line_with(MODULES)
+    assert after is not None
+    assert after is not before
 
 
 def test_a_parent_that_ends_before_it_is_ready_is_replaced_by_cold_kernels(
@@ -199,33 +203,45 @@ def test_a_parent_that_ends_before_it_is_ready_is_replaced_by_cold_kernels(
     modules = ("a module of this test",)
     parent.process.kill()
     parent.process.wait()
-    warm.use(parent.line(), modules)
+    warm.fork_at(parent.line(), modules)
     assert warm.line_with(modules) is None
     assert "Kernels start cold, which is slower: the warm parent ended." in caplog.text
 
 
 def test_with_a_line_its_kernels_end_and_those_of_other_lines_go_on(parent: warm.WarmParent) -> None:
-    ending, staying = parent.line(), parent.line()
-    for line in (ending, staying):
-        line.expect_ready()
-    killed, alive = (line.fork(line.room(), ["-f", "/tmp/nothing.json"]) for line in (ending, staying))
-    inside = [each for each in descendants(parent.process.pid) if each != parent.process.pid]
-    ending.close()
-    assert killed.poll() == -signal.SIGKILL
+    lines = [parent.line(), parent.line()]
+    kernels, processes = [], []
+    for each in lines:
+        each.expect_ready()
+        before = descendants(parent.process.pid)
+        kernels.append(each.fork(each.room(), ["-f", "/tmp/nothing.json"]))
+        processes.append(_last(descendants(parent.process.pid) - before))
+    lines[0].close()
+    _expect_end({processes[0]})
+    assert processes[1] in descendants(parent.process.pid)
+    assert kernels[1].poll() is None
+    assert lines[1].fork(lines[1].room(), ["-f", "/tmp/nothing.json"]).poll() is None
+
+
+def _last(processes: set[int]) -> int:
+    """The kernel among the processes of a fork: what it was forked by ends at once."""
+    return max(processes)
+
+
+def _expect_end(processes: set[int]) -> None:
+    """Wait for the end of these processes."""
     deadline = time.monotonic() + 20
-    while len(set(inside) & set(descendants(parent.process.pid))) > len(inside) - 1:
+    while processes & set(parents()):
         assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert alive.poll() is None
-    assert staying.fork(staying.room(), ["-f", "/tmp/nothing.json"]).poll() is None
+        time.sleep(0.02)
 
 
 def test_where_a_fork_cannot_be_closed_in_kernels_start_cold(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     modules = ("json",)
-    seen = [Path("/usr"), *warm.concealed()]  # which every kernel sees
-    monkeypatch.setattr(warm, "concealed", lambda: seen)
+    seen = [Path("/usr"), *line.concealed()]  # which every kernel sees
+    monkeypatch.setattr(line, "concealed", lambda: seen)
     with kernel(modules) as client:
         assert tell(client, "said['processes'] = os.getpid() < 20") == {"processes": True}
     assert "Kernels start cold, which is slower" in caplog.text
@@ -235,9 +251,47 @@ def test_where_a_fork_cannot_be_closed_in_kernels_start_cold(
 
 def test_a_parent_leaves_neither_folder_nor_process() -> None:
     parent = warm.WarmParent(("json",))
-    line = parent.line()
-    kernel = line.fork(line.room(), ["-f", "/nowhere/connection.json"])
+    one = parent.line()
+    one.expect_ready()
+    kernel = one.fork(one.room(), ["-f", "/nowhere/connection.json"])
+    processes = descendants(parent.process.pid) | {parent.process.pid}
     parent.close()
+    _expect_end(processes)
     assert kernel.poll() == -signal.SIGKILL
     assert not parent.rooms.exists()
-    assert not line.alive
+    assert not one.alive
+
+
+def test_a_parent_that_still_imports_is_ended_at_once() -> None:
+    parent = warm.WarmParent(("torch",))
+    start = time.monotonic()
+    parent.close()
+    assert time.monotonic() - start < 1.5
+    assert not parent.rooms.exists()
+
+
+def test_a_parent_that_cannot_start_leaves_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warm, "closed", lambda *words, **options: ["no such program"])
+    before = set(Path(tempfile.gettempdir()).glob(f"rooms-{os.getpid()}-*"))
+    with pytest.raises(OSError, match="no such program"):
+        warm.WarmParent(("json",))
+    assert set(Path(tempfile.gettempdir()).glob(f"rooms-{os.getpid()}-*")) == before
+
+
+def test_a_fork_that_fails_is_told_and_the_parent_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server = warm_parent.Server(theirs)
+    with mine, theirs:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fork", _refused)
+            server._fork(theirs, {"number": 7})
+        said = json.loads(mine.recv(1000))
+    for each in (server.ended, server.ended_write):
+        os.close(each)
+    assert said["event"] == "forked"
+    assert said["number"] == 7
+    assert "too many processes" in said["trouble"]
+
+
+def _refused() -> int:
+    raise BlockingIOError("too many processes")

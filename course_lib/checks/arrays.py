@@ -44,7 +44,7 @@ def other(words: str) -> Json:
 
 def encode_array(array: np.ndarray, kind: str, room: Room) -> Json:
     """An array as JSON of that kind, "array" or "tensor", or what it is in words."""
-    dtype = array.dtype.newbyteorder("=")
+    dtype = array.dtype.newbyteorder("=") if array.dtype.kind in "iuf" else array.dtype
     if dtype.kind == "f" and dtype not in NAMES:
         dtype = np.dtype(np.float64)
     if dtype not in NAMES or array.ndim > MAX_AXES:

@@ -51,6 +51,8 @@ def _missing(function: Any, request: Json) -> str | None:
         return "absent"
     if not callable(function):
         return f"a value of type {type(function).__name__}"
+    if not request["calls"]:
+        return None
     try:
         signature = inspect.signature(function)
         for call in request["calls"]:

@@ -16,6 +16,8 @@ class Later:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_"):  # of which Python asks, and no case
+            raise AttributeError(attribute)
         return getattr(import_module(self._name), attribute)
 
 

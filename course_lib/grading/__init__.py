@@ -6,7 +6,7 @@ What comes in:
 - `sanitise`: make a submission whole again before it runs
 
 How it runs:
-- `sandbox`, `bubblewrap`, `provisioner`, `warm`, `warm_parent`: where a student's code runs
+- `sandbox`, `bubblewrap`, `provisioner`, `warm`, `line`, `warm_parent`: where a student's code runs
 - `kernel`, `replay`: one kernel; a submission's cells in it, and again after it ended
 - `questions`, `execute`, `verdicts`: ask, judge, write verdicts; `outputs`: what of outputs is kept
 
@@ -24,7 +24,7 @@ What goes out:
 - `writer`, `marked`, `gradebook`: what nbgrader keeps of a submission
 - `course`: nbgrader's configuration and folders
 - `release`: stubs that name their exercise
-- `leftovers`: folders of killed markers
+- `leftovers`: how markers' folders are deleted, also those of killed ones
 """
 
 import sys

@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 from traitlets import Bool, Float, Integer, Unicode
 from traitlets.config import LoggingConfigurable
 
-from course_lib.checks.judge import Verdict
+from course_lib.checks.judge import UNREADABLE, Verdict
 from course_lib.checks.values import Json
 from course_lib.errors import CourseError
 
@@ -108,6 +108,7 @@ class JudgedExecute(LoggingConfigurable):
             or self._replay.lost_one
             or len(self._ask.stuck) > 1
             or robbed(self._replay.cells, self.verdicts)
+            or any(verdict.sentence == UNREADABLE for verdict in self.verdicts.values())
         )
         self._ask.forget()
         for function in dict.fromkeys(test.exercise.function for test in tests):
@@ -144,8 +145,12 @@ class JudgedExecute(LoggingConfigurable):
             known = self._known.setdefault(self._ask.place(test), {})
             return self._judged(test, _joined(visible, hidden), known=known)
         request = self.source.requests(test, hidden=True)
-        if visible["missing"] is not None or not request["calls"] or self._ask.is_stuck(test):
-            return self._judged(test, visible)
+        stuck = self._ask.is_stuck(test)
+        if visible["missing"] is not None or not request["calls"] or stuck is not None:
+            verdict = self._judged(test, visible)
+            # What is not there of the hidden inputs cannot be read; why it is not there is known.
+            unread = stuck is not None and verdict.sentence == UNREADABLE
+            return self._no_answer(test, str(stuck)) if unread else verdict
         answer = self._ask.answer(test, request)
         if isinstance(answer, str):
             return self._no_answer(test, answer)

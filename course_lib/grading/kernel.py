@@ -10,7 +10,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ ALIVE_EVERY = 0.2  # seconds
 MAX_MESSAGE = 16 * 2**20  # bytes; a larger message is cut off by the socket
 MAX_WAITING = 100  # messages that wait to be read
 MAX_HEARD = 32 * 2**20  # bytes that one run of code may send
+
+EXPRESSION = "ours"  # what the reply calls it
 
 ENDED = "The notebook's kernel ended. Does the code stop it, or use too much memory?"
 EXIT = "exit() and quit() end the notebook's kernel."
@@ -77,13 +79,13 @@ class Kernel:
             raise
 
     def run(
-        self, code: str, seconds: float, hear: Callable[[Message], None], *, expressions: Sequence[str] = ()
+        self, code: str, seconds: float, hear: Callable[[Message], None], *, expression: str = ""
     ) -> tuple[Message, bool]:
         """Run code, and pass on what it shows.
 
-        Parameters: seconds until it is interrupted; hear, takes each message about this code; expressions of
-        ours, to be evaluated after it, in this order. Without code they come without IPython's work on cells
-        (magics, hooks, history), which would take longer than most answers.
+        Parameters: seconds until it is interrupted; hear, takes each message about this code; expression, one
+        of ours, to be evaluated after it. Without code it comes without IPython's work on cells (magics,
+        hooks, history), which would take longer than most answers.
         Returns: the content of the kernel's reply, and whether it was interrupted.
         Raises: Gone when the kernel cannot be used any more; it is ended then.
         """
@@ -91,7 +93,7 @@ class Kernel:
             "code": code,
             "silent": False,
             "store_history": bool(code),
-            "user_expressions": {str(number): each for number, each in enumerate(expressions)},
+            "user_expressions": {EXPRESSION: expression} if expression else {},
             "allow_stdin": False,
             "stop_on_error": False,
         }

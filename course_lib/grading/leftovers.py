@@ -28,26 +28,33 @@ def remove_leftovers(folder: str | None = None) -> list[str]:
 
 
 def remove_folder(folder: Path) -> None:
-    """Delete a folder with all that is in it, as far as one may."""
+    """Delete a folder with all that is in it, as far as one may; of a link, only the link."""
+    if os.open not in os.supports_dir_fd:  # as on Windows
+        shutil.rmtree(folder, ignore_errors=True)
+        return
     try:
-        _remove_levels(folder, LEVELS)
-    except OSError:  # there is more in it, or it changes meanwhile
+        _remove_levels(str(folder), None, LEVELS)
+    except OSError:  # there is more in it, or it is a link
         # Not shutil.rmtree: it recurses, and a student can nest folders deeper than Python's stack.
-        try:
-            subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
-        except FileNotFoundError:  # as on Windows
-            shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
-def _remove_levels(folder: Path, levels: int) -> None:
-    """Delete a folder with so many levels of others in it. Raises: OSError where there are more."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if levels > 0 and entry.is_dir(follow_symlinks=False):
-                _remove_levels(Path(entry.path), levels - 1)
-            else:
-                os.unlink(entry.path)
-    os.rmdir(folder)
+def _remove_levels(name: str, within: int | None, levels: int) -> None:
+    """Delete a folder with so many levels of others in it. Raises: OSError where there are more.
+
+    It goes by descriptors: what is exchanged for a link meanwhile is not followed.
+    """
+    descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=within)
+    try:
+        with os.scandir(descriptor) as entries:
+            for entry in entries:
+                if levels > 0 and entry.is_dir(follow_symlinks=False):
+                    _remove_levels(entry.name, descriptor, levels - 1)
+                else:
+                    os.unlink(entry.name, dir_fd=descriptor)
+    finally:
+        os.close(descriptor)
+    os.rmdir(name, dir_fd=within)
 
 
 def _is_left(path: Path) -> bool:

@@ -43,11 +43,13 @@ class Processes:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         for mine, (_, process) in self._busy.items():
             process.kill()
             mine.close()
-        for mine, _ in self._idle:
+        for mine, process in self._idle:
+            if kind is not None:  # it may be in its beginning still
+                process.kill()
             mine.close()  # which ends it
 
     def start(self) -> None:
@@ -97,9 +99,13 @@ class Processes:
 
     def _start(self) -> tuple[Connection, Any]:
         mine, theirs = self._context.Pipe()
-        with theirs, self.beginning() as begin:
-            process = self._context.Process(target=_work, args=(theirs, begin), daemon=True)
-            process.start()
+        try:
+            with theirs, self.beginning() as first:
+                process = self._context.Process(target=_work, args=(theirs, first), daemon=True)
+                process.start()
+        except BaseException:
+            mine.close()
+            raise
         return mine, process
 
 
@@ -117,11 +123,11 @@ def _without_current_folder() -> Iterator[None]:
             os.environ["PYTHONSAFEPATH"] = before
 
 
-def _work(ours: Connection, begin: Callable[[], object] | None) -> None:
+def _work(ours: Connection, first: Callable[[], object] | None) -> None:
     """Answer until the other side hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one decides
-    if begin is not None:
-        begin()
+    if first is not None:
+        first()
     function: Callable[[Any], Any] | None = None
     while True:
         try:
@@ -134,4 +140,5 @@ def _work(ours: Connection, begin: Callable[[], object] | None) -> None:
             value = function(thing)
         except Exception as error:
             value = Failed(f"{type(error).__name__}: {error}")
-        ours.send(value)
+        with suppress(OSError):  # nobody listens any more, which the next look at it tells
+            ours.send(value)

@@ -11,6 +11,7 @@ from jupyter_client.provisioning import LocalProvisioner
 from traitlets import List, Unicode
 
 from . import warm
+from .line import ForkedKernel, Line
 from .sandbox import Room
 
 NAME = "course-sandbox"
@@ -27,7 +28,7 @@ class SandboxProvisioner(LocalProvisioner):
 
     modules = List(Unicode(), help="what the kernel finds imported already; none: start it cold")
     room: Room | None = None
-    line: warm.Line | None = None
+    line: Line | None = None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Build the room, and put the kernel's command and connection file into it."""
@@ -65,7 +66,7 @@ class SandboxProvisioner(LocalProvisioner):
     def _bound(self) -> bool:
         return all((self.room.sockets / name).exists() for name in SOCKETS)
 
-    def _forked(self, line: warm.Line) -> warm.ForkedKernel | None:
+    def _forked(self, line: Line) -> ForkedKernel | None:
         try:
             kernel = line.fork(self.room, ["-f", self.parent.connection_file])
         except OSError as error:

@@ -7,7 +7,7 @@ reason in words why there is none.
 from __future__ import annotations
 
 import logging
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 from course_lib.checks.answer import ask, read_bundles
@@ -53,7 +53,7 @@ class Questions:
         if not requests or not self.replay.ask_together(ask([*requests.values()]), heard.hear):
             return {}
         try:
-            bundles = read_bundles(heard.contents, len(requests))
+            bundles = _bundles_for([*requests.values()], heard)
         except BadRecord:
             self.replay.give_up()
             return {}
@@ -70,7 +70,7 @@ class Questions:
             self.replay.run()  # in a new kernel other places may have been kept than in the last one
             if self.replay.ask(ask([self.at_place(test, request)]), heard.hear):
                 self._stuck[key] = TOO_LONG
-            (bundle,) = read_bundles(heard.contents, 1)
+            (bundle,) = _bundles_for([request], heard)
         except Gone as gone:
             self._stuck[key] = str(gone)
             return str(gone)
@@ -94,8 +94,8 @@ def can_answer(kernel: Kernel) -> bool:
     """Whether a kernel that ran nothing else answers a question about nothing."""
     heard = _Displays()
     try:
-        kernel.run("", NOTHING_SECONDS, heard.hear, expressions=[ask([NOTHING])])
-        return read_bundles(heard.contents, 1)[0]["calls"] == []
+        kernel.run("", NOTHING_SECONDS, heard.hear, expression=ask([NOTHING]))
+        return _bundles_for([NOTHING], heard)[0]["calls"] == []
     except (BadRecord, Gone):
         return False
 
@@ -109,3 +109,16 @@ class _Displays:
     def hear(self, message: Message) -> None:
         if message["msg_type"] == "display_data":
             self.contents.append(message["content"])
+
+
+def _bundles_for(requests: Sequence[Json], heard: _Displays) -> list[Json]:
+    """The bundles that answer these requests, each its own.
+
+    Raises: BadRecord where they do not: the answer to another function's questions would cost its points.
+    """
+    bundles = read_bundles(heard.contents, len(requests))
+    for request, bundle in zip(requests, bundles, strict=True):
+        asked = [] if bundle["missing"] is not None else [call["id"] for call in request["calls"]]
+        if bundle.get("function") != request["function"] or [each["id"] for each in bundle["calls"]] != asked:
+            raise BadRecord(f"a bundle that does not answer the questions about {request['function']}")
+    return bundles

@@ -18,7 +18,7 @@ from nbformat.v4 import new_output
 
 from course_lib.checks.answer import remember
 
-from .kernel import TOO_LONG, Gone, Kernel, Message
+from .kernel import EXPRESSION, TOO_LONG, Gone, Kernel, Message
 from .outputs import Shown, kept, stopped
 from .sanitise import name_of
 
@@ -108,7 +108,7 @@ class Replay:
         if seconds <= 0:
             raise Gone(NO_TIME)
         try:
-            return self._kernel.run("", seconds, hear, expressions=[code])[1]
+            return self._kernel.run("", seconds, hear, expression=code)[1]
         except Gone:
             self._kernel, self.lost_one = None, True
             raise
@@ -122,7 +122,7 @@ class Replay:
         assert self._kernel is not None
         seconds = min(self.seconds, TOGETHER, self.deadline - time.monotonic())
         try:
-            interrupted = self._kernel.run("", max(seconds, 0.0), hear, expressions=[code])[1]
+            interrupted = self._kernel.run("", max(seconds, 0.0), hear, expression=code)[1]
         except Gone:
             self._kernel, interrupted = None, True
         if interrupted:
@@ -152,7 +152,7 @@ class Replay:
                 place = place if changed else index
                 continue
             if changed and index not in self._ending:
-                kernel.run("", REMEMBER, _ignore, expressions=[remember(index)])
+                kernel.run("", REMEMBER, _ignore, expression=remember(index))
                 place, changed = index, False
             self.places[name] = place
 
@@ -163,10 +163,10 @@ class Replay:
             return False
         outputs, reply = self._shown.cell(), None
         seconds = min(AGAIN if index in self._slow else self.seconds, end - time.monotonic())
-        expressions = [remember(index)] if self._is_before_a_test(index) else []
+        expression = remember(index) if self._is_before_a_test(index) else ""
         try:
             if seconds > 0:
-                reply, interrupted = kernel.run(cell.source, seconds, outputs.hear, expressions=expressions)
+                reply, interrupted = kernel.run(cell.source, seconds, outputs.hear, expression=expression)
                 if interrupted:
                     self._slow.add(index)
                     outputs.stop(TOO_LONG)
@@ -176,7 +176,7 @@ class Replay:
                 if seconds <= 0:
                     outputs.stop(NO_TIME)
                 cell.outputs = kept(_with_error(outputs.outputs, reply))
-        return bool(expressions) and _evaluated(reply)
+        return bool(expression) and _evaluated(reply)
 
     def _is_before_a_test(self, index: int) -> bool:
         """Whether the next cell with code is a test's."""
@@ -187,8 +187,8 @@ class Replay:
 def _evaluated(reply: Message | None) -> bool:
     """Whether a kernel says that it evaluated the expression that it was sent with a cell."""
     said = (reply or {}).get("user_expressions")
-    first = said.get("0") if isinstance(said, dict) else None
-    return isinstance(first, dict) and first.get("status") == "ok"
+    ours = said.get(EXPRESSION) if isinstance(said, dict) else None
+    return isinstance(ours, dict) and ours.get("status") == "ok"
 
 
 def _ignore(message: Message) -> None:

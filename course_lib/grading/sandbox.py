@@ -118,7 +118,8 @@ def needs_sandbox(option: str, unsandboxed: bool) -> bool:
 class Room:
     """One sandbox: a private folder for its sockets, a private folder to work in, and an identity of its own.
 
-    As root each room has its own high user id, since limits on processes count by user; an ordinary user's
+    As root each room has its own high user id, since limits on processes count by user; rooms of one warm
+    parent share its id, and each has a user namespace of its own, in which they count. An ordinary user's
     room runs as nobody in a user namespace.
     """
 
@@ -162,5 +163,6 @@ class Room:
 
 
 def own_user() -> int:
-    """A high user id for one room, since limits on processes count by user; nobody for an ordinary user."""
+    """A high user id for one room or warm parent, since limits on processes count by user; nobody for an
+    ordinary user."""
     return 200_000 + secrets.randbelow(65_536) if os.geteuid() == 0 else NOBODY

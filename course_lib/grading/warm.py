@@ -1,4 +1,4 @@
-"""Kernels that fork from a warm parent: the marker's side of it.
+"""Warm parents, from which kernels fork: the marker's side of them.
 
 A parent holds the imports that a submission would wait for, in one sandbox; each kernel is a fork of it in a
 narrower one. Several processes can have lines to one parent, as importing takes long. Where forks cannot be
@@ -7,29 +7,25 @@ closed in, or the parent is not single-threaded, kernels start cold.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import json
 import logging
 import os
-import select
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Sequence
+from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import Any
 
-from .bubblewrap import KEPT_VARIABLES, below_temporary, closed, variables
+from .bubblewrap import closed
 from .leftovers import remove_folder
-from .sandbox import Limits, Room, concealed, own_user
+from .line import Line
+from .sandbox import Limits, own_user
 
 SCRIPT = Path(__file__).with_name("warm_parent.py")
-START_SECONDS = 60
+CLOSE_SECONDS = 0.2  # for a parent to end by itself; one that still imports does not look up
 
 
 class WarmParent:
@@ -41,226 +37,99 @@ class WarmParent:
     """
 
     def __init__(self, modules: Sequence[str]) -> None:
-        self.user, limits = own_user(), Limits()
+        self.user = own_user()
+        self._door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.rooms = Path(tempfile.mkdtemp(prefix=f"rooms-{os.getpid()}-"))
+        try:
+            with theirs:
+                self.process = self._start(theirs.fileno(), modules)
+        except OSError:
+            self._door.close()
+            remove_folder(self.rooms)
+            raise
+        self._at_exit = Finalize(None, self.close, exitpriority=1)  # atexit does nothing in forked processes
+
+    def _start(self, door: int, modules: Sequence[str]) -> subprocess.Popen[bytes]:
         if os.geteuid() == 0:
             os.chown(self.rooms, self.user, self.user)
-        self._door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = closed(
-            [sys.executable, str(SCRIPT), str(theirs.fileno()), *modules],
+            [sys.executable, str(SCRIPT), str(door), *modules],
             user=self.user,
             shared=[self.rooms],
             shown=[SCRIPT],
-            temporary=limits.temporary,
+            temporary=Limits().temporary,
             nested=True,
         )
         quiet = subprocess.DEVNULL
-        try:
-            with theirs:
-                self.process = subprocess.Popen(
-                    command, pass_fds=[theirs.fileno()], stdin=quiet, stdout=quiet, stderr=quiet
-                )
-        except OSError:
-            self._door.close()
-            self.rooms.rmdir()
-            raise
-        atexit.register(self.close)
+        return subprocess.Popen(command, pass_fds=[door], stdin=quiet, stdout=quiet, stderr=quiet)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self.process.poll() is None
 
     def line(self) -> Line:
         """A line to it, which can be sent to a process that is being started."""
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with (
-            theirs,
-            contextlib.suppress(BrokenPipeError, ConnectionResetError),
-        ):  # the line tells that it ended
+        # Where the parent has ended, the line tells so.
+        with theirs, contextlib.suppress(OSError):
             socket.send_fds(self._door, [b"!"], [theirs.fileno()])
         return Line(mine, self.rooms, self.user)
 
     def close(self) -> None:
         """End it, and with it every kernel; delete the rooms."""
-        atexit.unregister(self.close)
+        self._at_exit.cancel()
         self._door.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(2)
+            self.process.wait(CLOSE_SECONDS)
         self.process.kill()
         self.process.wait()
         remove_folder(self.rooms)
 
 
-class Line:
-    """One process's connection to a warm parent, and its kernels there, which end with it: when it is closed,
-    or nobody holds it any more.
-
-    Parameters: control, the socket; rooms, the folder for the rooms of kernels; user, who owns them.
-    """
-
-    def __init__(self, control: socket.socket, rooms: Path, user: int) -> None:
-        self.control, self.rooms, self.user, self.limits = control, rooms, user, Limits()
-        self._ended, self._numbers = False, 0
-        self._lock = threading.RLock()
-        self._events: dict[tuple[int, str], dict[str, Any]] = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Line, (self.control, self.rooms, self.user)
-
-    def __del__(self) -> None:
-        self.control.close()
-
-    def expect_ready(self) -> None:
-        """Wait until the parent has imported its modules. Raises: OSError when it cannot fork kernels."""
-        threads = self._wait_for((0, "ready"), START_SECONDS)["threads"]
-        if threads != 1:
-            self.close()
-            raise OSError(f"the warm parent has {threads} threads, and only one survives a fork")
-
-    @property
-    def alive(self) -> bool:
-        """Whether there is somebody at the other end, who can fork another kernel."""
-        self._hear(0)
-        return not self._ended
-
-    def room(self) -> Room:
-        """A room for one kernel."""
-        return Room(self.limits, within=self.rooms, user=self.user)
-
-    def fork(self, room: Room, arguments: list[str]) -> ForkedKernel:
-        """Start a kernel in a room. Raises: OSError when it cannot be closed in."""
-        with self._lock:
-            self._numbers += 1
-            number = self._numbers
-        self.send(
-            do="fork",
-            number=number,
-            arguments=arguments,
-            rooms=str(self.rooms),
-            work=str(room.work),
-            again=[*below_temporary(), str(room.sockets)],
-            temporary=self.limits.temporary,
-            kept=KEPT_VARIABLES,
-            variables=variables(),
-            concealed=[*map(str, concealed())],
-            limits=self.limits.values(),
-        )
-        forked = self._wait_for((number, "forked"), START_SECONDS)
-        if forked["trouble"]:
-            raise OSError(forked["trouble"])
-        return ForkedKernel(self, number)
-
-    def send(self, **request: Any) -> None:
-        """Ask for something; a parent that is gone hears nothing."""
-        with self._lock, contextlib.suppress(OSError):
-            self.control.send(json.dumps(request).encode())
-
-    def event(self, number: int, name: str) -> dict[str, Any] | None:
-        """What has been heard of a kernel, if anything."""
-        self._hear(0)
-        return self._events.get((number, name))
-
-    def close(self) -> None:
-        """Hang up, which ends its kernels."""
-        with self._lock:
-            self.control.close()
-            self._ended = True
-
-    def _wait_for(self, key: tuple[int, str], seconds: float) -> dict[str, Any]:
-        end = time.monotonic() + seconds
-        while key not in self._events:
-            self._hear(0.05)
-            if self._ended or time.monotonic() > end:
-                ended = self._ended
-                self.close()
-                raise OSError("the warm parent ended" if ended else "the warm parent says nothing")
-        return self._events.pop(key)
-
-    def _hear(self, seconds: float) -> None:
-        with self._lock:
-            while not self._ended and select.select([self.control], [], [], seconds)[0]:
-                seconds = 0
-                try:
-                    message = self.control.recv(1 << 20)
-                except ConnectionResetError:
-                    message = b""
-                if not message:
-                    self._ended = True
-                    return
-                event = json.loads(message)
-                self._events[event.get("number", 0), event["event"]] = event
-
-
+_parents: dict[tuple[int, tuple[str, ...]], WarmParent] = {}
 _lines: dict[tuple[int, tuple[str, ...]], Line | OSError] = {}
+_one_at_a_time = threading.RLock()
 
 
 def line_with(modules: Sequence[str]) -> Line | None:
     """This process's line to a warm parent with these modules, which is started when first asked for; None
     where there can be none. One that was killed is started again."""
-    known = _lines.get(_key(modules))
-    if known is None or (isinstance(known, Line) and not known.alive):
-        try:
-            known = WarmParent(modules).line()
-            use(known, modules)
-        except OSError as error:
-            give_up(modules, error)
-    found = _lines[_key(modules)]
-    return found if isinstance(found, Line) else None
+    key = _key(modules)
+    with _one_at_a_time:
+        known = _lines.get(key)
+        if known is None or (isinstance(known, Line) and not known.alive):
+            if key in _parents:
+                _parents.pop(key).close()
+            try:
+                _parents[key] = WarmParent(modules)
+            except OSError as error:
+                give_up(modules, error)
+            else:
+                fork_at(_parents[key].line(), modules)
+        found = _lines[key]
+        return found if isinstance(found, Line) else None
 
 
-def use(line: Line, modules: Sequence[str]) -> None:
+def fork_at(line: Line, modules: Sequence[str]) -> None:
     """From now on kernels with these modules fork at the other end of this line; it waits until that is
     ready. Where it cannot be, they start cold."""
     try:
         line.expect_ready()
     except OSError as error:
         give_up(modules, error)
+        if _key(modules) in _parents:
+            _parents.pop(_key(modules)).close()
     else:
         _lines[_key(modules)] = line
 
 
 def give_up(modules: Sequence[str], error: OSError) -> None:
-    """From now on kernels with these modules start cold. The parent goes on: its rooms may be in use."""
+    """From now on kernels with these modules start cold. A parent that has forked goes on: its rooms may be
+    in use."""
     _lines[_key(modules)] = error
     logging.getLogger("course.warm").warning("Kernels start cold, which is slower: %s.", error)
 
 
 def _key(modules: Sequence[str]) -> tuple[int, tuple[str, ...]]:
     return os.getpid(), tuple(modules)
-
-
-class ForkedKernel:
-    """A forked kernel's process, with as much of `subprocess.Popen` as jupyter_client uses."""
-
-    stdin = stdout = stderr = None
-
-    def __init__(self, line: Line, number: int) -> None:
-        self.line, self.number = line, number
-        self.pid, self.returncode = 0, None  # its id means something in the parent's namespace only
-
-    def poll(self) -> int | None:
-        """Its exit code, or None while it runs."""
-        if self.returncode is None:
-            ended = self.line.event(self.number, "ended")
-            if ended is not None:
-                self.returncode = ended["code"]
-            elif not self.line.alive:
-                self.returncode = -signal.SIGKILL
-        return self.returncode
-
-    def wait(self, timeout: float | None = None) -> int | None:
-        """Wait for its end."""
-        end = None if timeout is None else time.monotonic() + timeout
-        while self.poll() is None:
-            if end is not None and time.monotonic() > end:
-                raise subprocess.TimeoutExpired("kernel", timeout)
-            time.sleep(0.002)
-        return self.returncode
-
-    def send_signal(self, number: int) -> None:
-        """Signal the kernel's first process."""
-        self.line.send(do="signal", number=self.number, signal=int(number))
-
-    def kill(self) -> None:
-        """End it, with all that it started."""
-        self.send_signal(signal.SIGKILL)
-
-    def terminate(self) -> None:
-        """The same: there is nothing to save."""
-        self.kill()

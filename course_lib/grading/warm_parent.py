@@ -135,9 +135,27 @@ class Server:
                 _send(line, event="ended", number=number, code=code, cpu=cpu)
 
     def _fork(self, line: socket.socket, request: dict[str, Any]) -> None:
-        """Fork twice: a process namespace holds its maker's children, and its first one is the kernel."""
+        """Fork, or say what is in the way."""
+        try:
+            said = self._forked(request)
+        except OSError as error:  # such as too many processes, or no memory
+            said = {"trouble": repr(error)}
+        if "process" in said:
+            self.kernels[said["process"]] = line, request["number"]
+        _send(line, event="forked", number=request["number"], trouble=said.get("trouble"))
+
+    def _forked(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Fork twice: a process namespace holds its maker's children, and its first one is the kernel.
+
+        Returns: the kernel's process, and the trouble there was, if any.
+        """
         read, write = os.pipe()
-        between = os.fork()
+        try:
+            between = os.fork()
+        except OSError:
+            os.close(read)
+            os.close(write)
+            raise
         if between == 0:
             try:
                 for pipe in (read, self.ended, self.ended_write):
@@ -158,9 +176,7 @@ class Server:
             said: dict[str, Any] = {}
             for text in file:  # until the kernel is closed in, which ends the pipe
                 said |= json.loads(text)
-        if "process" in said:
-            self.kernels[said["process"]] = line, request["number"]
-        _send(line, event="forked", number=request["number"], trouble=said.get("trouble"))
+        return said
 
 
 def _received(line: socket.socket) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from course_lib.errors import CourseError
 
-from .processes import Failed, Processes
+from .processes import MOST, Failed, Processes
 from .sanitise import SourceCell
 from .store import Result
-from .warm import WarmParent, use
+from .warm import WarmParent, fork_at
 
 if TYPE_CHECKING:
     from .task import Assignment
@@ -41,17 +42,19 @@ class Outcome(Generic[Name]):
 class Local(Processes):
     """Processes of this machine, with lines to warm parents for their kernels.
 
-    Parameters: modules, what submissions import, as far as it takes long: it is imported once for them and
-    once for their kernels, beside what this process does meanwhile.
+    Parameters: modules, what submissions import, as far as it takes long: it is imported once for all the
+    processes, and once for the kernels of every eight of them, beside what this process does meanwhile. Where
+    the marker is root, every process has a parent: kernels of one parent share a user id, by which Linux
+    counts some of what a student can use up, and of kernels that run at the same time none is to take it all.
     """
 
     def __init__(self, workers: int, modules: Sequence[str], *, sandboxed: bool) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # of threads only one survives a fork
         self._imports, self._modules = tuple(modules), ["course_lib.grading.task", *modules]
         self._parents: list[WarmParent] = []
-        if sandboxed and modules:
-            with suppress(OSError):  # each process tries again and says why
-                for _ in range(0, workers, FORKS_FOR):
+        if sandboxed and modules and sys.platform == "linux":
+            with suppress(OSError):  # a process without a parent tries to start one, and says why it cannot
+                for _ in range(0, min(workers, MOST), 1 if os.geteuid() == 0 else FORKS_FOR):
                     self._parents.append(WarmParent(modules))
         super().__init__(workers, self._modules, self._with_line if self._parents else nullcontext)
 
@@ -62,11 +65,16 @@ class Local(Processes):
 
     @contextmanager
     def _with_line(self) -> Iterator[Callable[[], object]]:
-        """For each process that starts a line to the parent that has the fewest."""
-        line = self._parents[0].line()
-        self._parents.append(self._parents.pop(0))
+        """For each process that starts a line to a parent: they take turns."""
+        parent = self._parents.pop(0)
+        if not parent.alive:
+            parent.close()
+            with suppress(OSError):  # the line of the one that ended will tell
+                parent = WarmParent(self._imports)
+        self._parents.append(parent)
+        line = parent.line()
         with line.control:
-            yield partial(use, line, self._imports)
+            yield partial(fork_at, line, self._imports)
 
     def prepare(self, make: Make, cells: Sequence[SourceCell]) -> Assignment:
         """Let the processes get ready and, beside them, one more make the assignment."""
@@ -77,7 +85,9 @@ class Local(Processes):
 
     def run(self, waiting: Mapping[Name, bytes], prepared: Assignment) -> Iterator[Outcome[Name]]:
         """Run these submissions; each outcome as it is there."""
-        from .task import mark_submission
+        from .task import (
+            mark_submission,
+        )  # here, as it imports what runs kernels, which nothing need wait for
 
         mark = partial(mark_submission, assignment=prepared)
         for name, value in self.each(mark, waiting):

@@ -25,9 +25,10 @@ DISPLAY = "import json\nimport IPython.display as shown\nreal = shown.display\n"
 WITHOUT_REASON = """
 def other(data, raw=False):
     (kind, text), = data.items()
-    bundle = json.loads(text)
-    del bundle['missing']
-    real({kind: json.dumps(bundle)}, raw=True)
+    bundles = json.loads(text)
+    for bundle in bundles:
+        del bundle['missing']
+    real({kind: json.dumps(bundles)}, raw=True)
 shown.display = other
 """
 NULL = """

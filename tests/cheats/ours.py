@@ -128,9 +128,10 @@ def softmax(scores):
             + """
 dumps = json.dumps
 def forged(thing, **options):
-    if isinstance(thing, dict) and thing.get("function") == "softmax" and "missing" in thing:
-        right = {r["id"]: r for b in reversed(STORED.values()) for r in b["reference"]["calls"]}
-        for record in thing["calls"]:
+    bundles = [b for b in thing if b.get("function") == "softmax"] if isinstance(thing, list) else []
+    right = {r["id"]: r for b in reversed(STORED.values()) for r in b["reference"]["calls"]}
+    for bundle in bundles:
+        for record in bundle["calls"]:
             part, _, call = record["id"].rpartition("/")
             if call in right:
                 record.update(right[call], id=record["id"])
@@ -153,7 +154,7 @@ json.dumps = forged
     Cheat(
         "updated-display",
         "the tested function writes what it is called with into what an earlier cell shows",
-        "while a kernel is asked, nothing but one bundle is heard",
+        "while a kernel is asked, nothing but one output with bundles is heard",
         both(
             cell("from IPython.display import display\nshown = display('nothing yet', display_id='leak')"),
             answer(KEPT + SEEN + "    shown.update(str(SEEN))\n    return wrong(scores)"),

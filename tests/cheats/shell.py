@@ -6,7 +6,7 @@ from .cheat import WRONG, Cheat, answer, both, cell
 
 KEPT = f"{WRONG}\nwrong = softmax\n"
 OUTSIDE = "the verdict is made outside the kernel; test cells do not run"
-NOT_HEARD = "while a kernel is asked, nothing but one bundle is heard"
+NOT_HEARD = "while a kernel is asked, nothing but one output with bundles is heard"
 
 CHEATS = [
     Cheat(

@@ -23,7 +23,7 @@ from unittest.mock import patch
 from nbformat import NotebookNode, from_dict, writes
 
 from course_lib.command import main as course
-from course_lib.grading import workers
+from course_lib.grading import task
 from course_lib.grading.class_record import ClassRecord
 from course_lib.grading.gradebook import AssignmentGradebook
 from course_lib.grading.store import Result, Store
@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
     seconds: Counter[str] = Counter()
     for owner, name in WATCHED:
         setattr(owner, name, _watched(getattr(owner, name), f"{owner.__name__}.{name}", seconds))
-    with patch.object(workers, "mark_submission", partial(hand_out, results=results)):
+    with patch.object(task, "mark_submission", partial(hand_out, results=results)):
         status = course(words)
     told = {"seconds": seconds, "memory": _most_memory()}
     (folder / "told.json").write_text(json.dumps(told), encoding="utf-8")
