@@ -70,8 +70,9 @@ class SandboxProvisioner(LocalProvisioner):
         try:
             kernel = line.fork(self.room, ["-f", self.parent.connection_file])
         except OSError as error:
-            warm.give_up(self.modules, error)
-            return None
+            if line.alive:
+                warm.give_up(self.modules, error)
+            return None  # where the parent has ended, the next kernel has another
         self.pid, self.pgid = kernel.pid, None
         return kernel
 
