@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -15,7 +16,7 @@ from course_lib.checks.spec import Behaviour, Exercise
 from course_lib.checks.values import Json, decode
 from course_lib.grading import sandbox
 from course_lib.grading.mark import mark
-from course_lib.grading.source import Part, Source, Test, VisibleTests
+from course_lib.grading.source import Part, PartKey, Source, Test, VisibleTests
 from marking import answered, answers_of
 
 from . import stock
@@ -59,10 +60,20 @@ class Telling(Source):
     """The course's tests, of whose hidden cases everything is told, as of visible ones."""
 
     def hidden(self, exercise: Exercise, behaviour: Behaviour) -> Part:
-        return replace(super().hidden(exercise, behaviour), reveal=True)
+        part = super().hidden(exercise, behaviour)
+        return ToldPart(part.behaviour, part.request, part.reference, reveal=True)
 
-    def judge(self, test: Test, bundle: Json, *, reveal: bool = True) -> Verdict:
+    def judge(self, test: Test, bundle: Json, **options: Any) -> Verdict:
         return super().judge(test, bundle)
+
+
+class ToldPart(Part):
+    """A part with hidden cases, of which everything is told; the part with visible cases is another one."""
+
+    @property
+    def key(self) -> PartKey:
+        """As of a part of which nothing is told."""
+        return (*super().key[:2], False)
 
 
 @dataclass
