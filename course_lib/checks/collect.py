@@ -56,9 +56,8 @@ def _missing(function: Any, request: Json) -> str | None:
     try:
         signature = inspect.signature(function)
         for call in request["calls"]:
-            signature.bind(
-                *(request["parameters"] if "probe" in call else names_in(call, request["parameters"]))
-            )
+            given = request["parameters"] if "probe" in call else names_in(call, request["parameters"])
+            signature.bind(*given)
     except TypeError as error:
         return f"arguments: {error}"
     except Exception:  # no signature, as of some built-ins: the call itself will tell

@@ -106,11 +106,9 @@ def key_of(notebook: NotebookNode, tests: Collection[str], version: str) -> str:
     return hashlib.sha256(json.dumps([version, runs]).encode()).hexdigest()[:32]
 
 
-def assignment_version(
-    solution: Path, secret: str, *, sandboxed: bool, settings: Mapping[str, Any] | None = None
-) -> str:
+def assignment_version(solution: Path, secret: str, *, sandboxed: bool, settings: Mapping[str, Any]) -> str:
     """What marks depend on beside the submission. A change of any of it marks everyone again."""
-    told = f"{secret}\n{sandboxed}\n{sys.version}\n{sorted((settings or {}).items())}\n"
+    told = f"{secret}\n{sandboxed}\n{sys.version}\n{sorted(settings.items())}\n"
     digest = hashlib.sha256(told.encode())
     digest.update(solution.read_bytes())
     digest.update(code_version(JUDGING, LIBRARIES, but="*feedback*").encode())

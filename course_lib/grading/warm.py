@@ -102,11 +102,15 @@ def line_with(modules: Sequence[str]) -> Line | None:
             if key in _parents:
                 _parents.pop(key).close()
             try:
-                _parents[key] = WarmParent(modules)
+                parent = WarmParent(modules)
             except OSError as error:
                 give_up(modules, error)
             else:
-                fork_at(_parents[key].line(), modules)
+                fork_at(parent.line(), modules)
+                if isinstance(_lines[key], Line):
+                    _parents[key] = parent
+                else:
+                    parent.close()
         found = _lines[key]
         return found if isinstance(found, Line) else None
 
@@ -118,8 +122,6 @@ def fork_at(line: Line, modules: Sequence[str]) -> None:
         line.expect_ready()
     except OSError as error:
         give_up(modules, error)
-        if _key(modules) in _parents:
-            _parents.pop(_key(modules)).close()
     else:
         _lines[_key(modules)] = line
 

@@ -85,9 +85,8 @@ class Local(Processes):
 
     def run(self, waiting: Mapping[Name, bytes], prepared: Assignment) -> Iterator[Outcome[Name]]:
         """Run these submissions; each outcome as it is there."""
-        from .task import (
-            mark_submission,
-        )  # here, as it imports what runs kernels, which nothing need wait for
+        # Here, as it imports what runs kernels: the warm parents do not wait for that.
+        from .task import mark_submission
 
         mark = partial(mark_submission, assignment=prepared)
         for name, value in self.each(mark, waiting):
