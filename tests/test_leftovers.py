@@ -58,7 +58,7 @@ def test_of_a_leftover_that_is_a_link_only_the_link_goes(tmp_path: Path) -> None
     ended.wait()
     (other / "folder").mkdir(parents=True)
     (other / "folder" / "file").write_text("mine", encoding="utf-8")
-    link = tmp_path / f"room-{ended.pid}-abc"
+    link = tmp_path / f"marking-{ended.pid}-abc"
     link.symlink_to(other)
     assert leftovers.remove_leftovers(str(tmp_path)) == [link.name]
     assert not link.is_symlink()

@@ -73,11 +73,11 @@ def _text(path: Path) -> str:
 def test_what_a_killed_marker_leaves_in_the_temporary_folder_goes_with_the_next(tmp_path: Path) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    mine = [f"room-{os.getpid()}-abc", "room-x-abc", "other"]
-    for name in (f"room-{dead.pid}-abc", f"rooms-{dead.pid}-abc", f"marking-{dead.pid}-a_b", *mine):
+    mine = [f"marking-{os.getpid()}-abc", "marking-x-abc", "other"]
+    for name in (f"marking-{dead.pid}-a_b", *mine):
         (tmp_path / name / "w").mkdir(parents=True)
     removed = remove_leftovers(str(tmp_path))
-    assert removed == [f"marking-{dead.pid}-a_b", f"room-{dead.pid}-abc", f"rooms-{dead.pid}-abc"]
+    assert removed == [f"marking-{dead.pid}-a_b"]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(mine)
 
 

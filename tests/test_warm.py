@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
+import select
 import socket
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,11 +13,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from jupyter_client import BlockingKernelClient, KernelManager
 
 from course_lib.grading import line, warm, warm_parent
-from course_lib.grading.provisioner import NAME
+from course_lib.grading.kernel import Gone, Message
 from course_lib.grading.sandbox import Limits
+from course_lib.grading.sandboxed_kernel import SandboxedKernel
 from process_table import descendants, parents
 from programs import find_program
 
@@ -32,37 +31,26 @@ def bubblewrap() -> None:
 
 
 @contextmanager
-def kernel(modules: tuple[str, ...] = MODULES) -> Iterator[BlockingKernelClient]:
+def kernel(modules: tuple[str, ...] = MODULES) -> Iterator[SandboxedKernel]:
     """A kernel as marking starts it."""
-    manager = KernelManager(kernel_name="python3")
-    manager.kernel_spec.metadata["kernel_provisioner"] = {
-        "provisioner_name": NAME,
-        "config": {"modules": list(modules)},
-    }
-    manager.start_kernel()
-    client = manager.blocking_client()
-    client.start_channels()
+    one = SandboxedKernel(modules)
     try:
-        client.wait_for_ready(timeout=60)
-        yield client
+        yield one
     finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
-        manager.context.destroy()
+        one.end()
 
 
-def tell(client: BlockingKernelClient, code: str) -> dict:
+def tell(client: SandboxedKernel, code: str) -> dict:
     """Run code in a kernel; what it puts into `said` comes back."""
     printed: list[str] = []
 
-    def hear(message: dict) -> None:
+    def hear(message: Message) -> None:
         if message["msg_type"] == "stream":
             printed.append(message["content"]["text"])
         elif message["msg_type"] == "error":
             raise AssertionError(message["content"]["evalue"])
 
-    program = f"import json, os, sys\nsaid = {{}}\n{code}\nprint(json.dumps(said))"
-    client.execute_interactive(program, output_hook=hear, timeout=60)
+    client.run(f"import json, os, sys\nsaid = {{}}\n{code}\nprint(json.dumps(said))", 60, hear)
     return json.loads("".join(printed))
 
 
@@ -84,8 +72,6 @@ def test_a_kernel_forks_with_its_imports_done_and_sees_what_a_cold_one_sees() ->
         assert tell(client, "said['loaded'] = 'course_lib.checks.answer' in sys.modules") == {"loaded": True}
     with kernel(()) as client:
         cold = tell(client, look)
-    for each in (forked, cold):
-        each["arguments"] = [Path(each["arguments"][0]).stem.removesuffix(".py")]
     assert forked == cold
     assert forked["course"] == []
     assert forked["capabilities"] == ["0000000000000000"]
@@ -106,12 +92,10 @@ def test_kernels_of_one_parent_see_neither_each_other_nor_each_others_files() ->
         tell(first, "for f in ('here', '/tmp/there', '/dev/shm/shared'): open(f, 'w').write('mine')")
         said = tell(
             second,
-            "import glob\n"
             "said['files'] = [f for f in ('here', '/tmp/there', '/dev/shm/shared') if os.path.exists(f)]\n"
-            f"said['rooms'] = len(glob.glob('{tempfile.gettempdir()}/rooms-*/*'))\n"
             "said['processes'] = sum(name.isdigit() for name in os.listdir('/proc'))",
         )
-    assert said == {"files": [], "rooms": 1, "processes": 1}
+    assert said == {"files": [], "processes": 1}
 
 
 def test_what_a_kernel_writes_stays_in_memory_of_a_bounded_size() -> None:
@@ -168,9 +152,8 @@ def test_a_fork_does_not_draw_from_torch_what_its_parent_would() -> None:
 
 def test_a_kernel_that_ends_harms_neither_its_parent_nor_a_sibling() -> None:
     with kernel() as honest:
-        with kernel() as client:
-            client.execute("import os; os._exit(3)")
-            time.sleep(0.2)
+        with kernel() as client, pytest.raises(Gone, match="ended"):
+            client.run("import os; os._exit(3)", 10, print)
         tell(honest, "said['alive'] = True")
         with kernel() as another:
             assert tell(another, "said['alive'] = True") == {"alive": True}
@@ -210,22 +193,28 @@ def test_a_parent_that_ends_before_it_is_ready_is_replaced_by_cold_kernels(
 
 def test_with_a_line_its_kernels_end_and_those_of_other_lines_go_on(parent: warm.WarmParent) -> None:
     lines = [parent.line(), parent.line()]
-    kernels, processes = [], []
     for each in lines:
         each.expect_ready()
-        before = descendants(parent.process.pid)
-        kernels.append(each.fork(each.room(), ["-f", "/tmp/nothing.json"]))
-        processes.append(_last(descendants(parent.process.pid) - before))
-    lines[0].close()
-    _expect_end({processes[0]})
-    assert processes[1] in descendants(parent.process.pid)
-    assert kernels[1].poll() is None
-    assert lines[1].fork(lines[1].room(), ["-f", "/tmp/nothing.json"]).poll() is None
+    with forked(lines[0]) as (ended, first), forked(lines[1]) as (goes_on, second):
+        lines[0].close()
+        _expect_end({first})
+        assert ended.recv(1000) == b""
+        assert second in descendants(parent.process.pid)
+        with forked(lines[1]):  # beside it
+            assert not select.select([goes_on], [], [], 0)[0]
 
 
-def _last(processes: set[int]) -> int:
-    """The kernel among the processes of a fork: what it was forked by ends at once."""
-    return max(processes)
+@contextmanager
+def forked(line: line.Line) -> Iterator[tuple[socket.socket, int]]:
+    """A kernel at the other end of a line: this end of its socket, and its process."""
+    before = set(parents())
+    (mine, theirs), interrupts = socket.socketpair(), socket.socketpair()
+    mine.settimeout(20)
+    with mine, theirs, interrupts[0], interrupts[1]:
+        line.fork([theirs, interrupts[1]])
+        theirs.close()
+        assert b"ready" in mine.recv(1000)
+        yield mine, max(set(parents()) - before)
 
 
 def _expect_end(processes: set[int]) -> None:
@@ -249,16 +238,15 @@ def test_where_a_fork_cannot_be_closed_in_kernels_start_cold(
     assert warm.line_with(modules) is None
 
 
-def test_a_parent_leaves_neither_folder_nor_process() -> None:
+def test_a_parent_leaves_no_process() -> None:
     parent = warm.WarmParent(("json",))
     one = parent.line()
     one.expect_ready()
-    kernel = one.fork(one.room(), ["-f", "/nowhere/connection.json"])
-    processes = descendants(parent.process.pid) | {parent.process.pid}
-    parent.close()
-    _expect_end(processes)
-    assert kernel.poll() == -signal.SIGKILL
-    assert not parent.rooms.exists()
+    with forked(one) as (kernel, _):
+        processes = descendants(parent.process.pid) | {parent.process.pid}
+        parent.close()
+        _expect_end(processes)
+        assert kernel.recv(1000) == b""
     assert not one.alive
 
 
@@ -267,29 +255,26 @@ def test_a_parent_that_still_imports_is_ended_at_once() -> None:
     start = time.monotonic()
     parent.close()
     assert time.monotonic() - start < 1.5
-    assert not parent.rooms.exists()
 
 
-def test_a_parent_that_cannot_start_leaves_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parent_that_cannot_start_leaves_no_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warm, "closed", lambda *words, **options: ["no such program"])
-    before = set(Path(tempfile.gettempdir()).glob(f"rooms-{os.getpid()}-*"))
+    before = os.listdir("/proc/self/fd")
     with pytest.raises(OSError, match="no such program"):
         warm.WarmParent(("json",))
-    assert set(Path(tempfile.gettempdir()).glob(f"rooms-{os.getpid()}-*")) == before
+    assert os.listdir("/proc/self/fd") == before
 
 
 def test_a_fork_that_fails_is_told_and_the_parent_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    server = warm_parent.Server(theirs)
+    server = warm_parent.Server(theirs, _refused)
     with mine, theirs:
         with monkeypatch.context() as patched:
             patched.setattr(os, "fork", _refused)
-            server._fork(theirs, {"number": 7})
+            server._fork(theirs, {"number": 7}, [os.open(os.devnull, os.O_RDONLY)])
         said = json.loads(mine.recv(1000))
     for each in (server.ended, server.ended_write):
         os.close(each)
-    assert said["event"] == "forked"
-    assert said["number"] == 7
     assert "too many processes" in said["trouble"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -90,16 +89,12 @@ def test_where_there_is_no_sandbox_no_parent_is_tried(
 
 def test_processes_whose_marker_stops_early_say_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     find_program("bwrap", "bubblewrap")
-    rooms: list[Path] = []
     with pytest.raises(KeyboardInterrupt):
-        _stop_early(rooms)
-    assert rooms
-    assert not any(each.exists() for each in rooms)
+        _stop_early()
     assert "cold" not in "".join(capfd.readouterr())
 
 
-def _stop_early(rooms: list[Path]) -> None:
+def _stop_early() -> None:
     with Local(3, ["torch"], sandboxed=True) as local:
         local.start()
-        rooms += [parent.rooms for parent in local._parents]
         raise KeyboardInterrupt

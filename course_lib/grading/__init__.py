@@ -6,8 +6,10 @@ What comes in:
 - `sanitise`: make a submission whole again before it runs
 
 How it runs:
-- `sandbox`, `bubblewrap`, `provisioner`, `warm`, `line`, `warm_parent`: where a student's code runs
-- `kernel`, `replay`: one kernel; a submission's cells in it, and again after it ended
+- `sandbox`, `bubblewrap`: where a student's code runs; `warm`, `line`: the process it forks from
+- `kernel`: one kernel; `sandboxed_kernel`, `jupyter_kernel`: the two ways to one
+- `warm_parent`, `socket_kernel`: what runs inside the sandbox
+- `replay`: a submission's cells in a kernel, and again after it ended
 - `questions`, `execute`, `verdicts`: ask, judge, write verdicts; `outputs`: what of outputs is kept
 
 What decides:

@@ -17,6 +17,10 @@ PACKAGE = Path(__file__).resolve().parents[1]
 # Parts of course_lib that a student's kernel has no use for.
 HIDDEN = ("grading", "command")
 KEPT_VARIABLES = ("LANG", "LC_ALL", "TZ", "NBGRADER_EXECUTION")
+WORK = "/tmp/work"
+# Capabilities: to become another user, and those of a parent whose kernels are users of their own.
+LEAVING_ROOT = ("setuid", "setgid", "setpcap")
+KEPT_CAPABILITIES = ("setuid", "setgid", "kill")
 NOBODY = 65534
 MIB = 2**20
 
@@ -25,22 +29,20 @@ def closed(
     command: Sequence[str],
     *,
     user: int,
-    shared: Sequence[Path],
-    private: Sequence[Path] = (),
-    shown: Sequence[Path] = (),
+    shown: Sequence[Path],
     temporary: int,
     nested: bool = False,
 ) -> list[str]:
-    """The command line that runs a command behind closed doors.
+    """The command line that runs a command behind closed doors, in an empty folder `WORK`.
 
     Parameters: user, the id it runs under where the marker is root; an ordinary user's runs as nobody in a
-    user namespace. shared, folders of the host that it may write; private, places that are folders in memory;
-    shown, files of the hidden parts of course_lib that it may read; temporary, size of each folder in memory
-    in MiB; nested, whether it may make namespaces of its own.
+    user namespace. shown, files of the hidden parts of course_lib that it may read; temporary, size of each
+    folder in memory in MiB; nested, whether it may make namespaces of its own, as root for other users.
     """
-    inside = _files(shared, private, shown, temporary)
+    inside = _files(shown, temporary)
     if os.geteuid() == 0:
-        return [*_process_namespace(), *_namespaces_of_root(), *inside, *_as_user(user), *command]
+        kept = KEPT_CAPABILITIES if nested else ()
+        return [*_process_namespace(), *_namespaces_of_root(kept), *inside, *_as_user(user, kept), *command]
     return [*_namespaces_of_user(nested), *inside, *command]
 
 
@@ -60,9 +62,9 @@ def _process_namespace() -> list[str]:
 _APART = ["bwrap", "--unshare-ipc", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--new-session"]
 
 
-def _namespaces_of_root() -> list[str]:
-    kept = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
-    words = [word for capability in kept for word in ("--cap-add", capability)]
+def _namespaces_of_root(kept: Sequence[str]) -> list[str]:
+    needed = dict.fromkeys([*LEAVING_ROOT, *kept])
+    words = [word for name in needed for word in ("--cap-add", f"CAP_{name.upper()}")]
     return [*_APART, "--cap-drop", "ALL", *words, "--die-with-parent"]
 
 
@@ -72,34 +74,28 @@ def _namespaces_of_user(nested: bool) -> list[str]:
     return [*_APART, *words, *([] if nested else ["--disable-userns"])]
 
 
-def _as_user(user: int) -> list[str]:
-    """Leave root for good, once the mounts are laid."""
+def _as_user(user: int, kept: Sequence[str]) -> list[str]:
+    """Leave root for good, once the mounts are laid, but for some capabilities."""
+    names = ",".join(["-all", *(f"+{name}" for name in kept)])
     return [
         *("setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups"),
-        *("--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"),
+        *("--bounding-set=-all", f"--inh-caps={names}", f"--ambient-caps={names}", "--no-new-privs"),
     ]
 
 
-def _files(
-    shared: Sequence[Path], private: Sequence[Path], shown: Sequence[Path], temporary: int
-) -> list[str]:
+def _files(shown: Sequence[Path], temporary: int) -> list[str]:
     """All that can be seen, and the variables."""
     words = _system()
     words += ["--bind", "/proc", "/proc"] if os.geteuid() == 0 else ["--proc", "/proc"]
     words += ["--dev", "/dev", *_in_memory("/dev/shm", temporary), *_in_memory("/tmp", temporary)]
-    words += ["--perms", "1777", "--dir", "/tmp/home"]
+    words += ["--perms", "1777", "--dir", "/tmp/home", "--perms", "1777", "--dir", WORK]
     words += _libraries()  # after /tmp: the course itself may lie below it
     for file in shown:
         words += ["--ro-bind", str(file), str(file)]
-    words += _parents([str(folder) for folder in (*shared, *private)])
-    for folder in shared:
-        words += ["--bind", str(folder), str(folder)]
-    for folder in private:
-        words += _in_memory(str(folder), temporary)
     words += ["--remount-ro", "/", "--clearenv"]
     for name, value in variables().items():
         words += ["--setenv", name, value]
-    return [*words, "--chdir", "/"]
+    return [*words, "--chdir", WORK]
 
 
 def _in_memory(folder: str, size: int) -> list[str]:
@@ -151,6 +147,7 @@ def _system() -> list[str]:
             words += ["--symlink", os.readlink(folder), folder]
         elif os.path.isdir(folder):
             words += ["--ro-bind", folder, folder]
+    words += ["--perms", "0755", "--dir", "/etc"]  # or bubblewrap would make it root's alone
     for name in ETC:
         words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     return words

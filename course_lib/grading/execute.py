@@ -20,10 +20,11 @@ from course_lib.checks.judge import UNREADABLE, Verdict
 from course_lib.checks.values import Json
 from course_lib.errors import CourseError
 
+from .jupyter_kernel import JupyterKernel
 from .kernel import Gone, Kernel
-from .provisioner import NAME as PROVISIONER
 from .questions import Questions, can_answer
 from .replay import Replay
+from .sandboxed_kernel import SandboxedKernel
 from .source import PartKey, Test, VisibleTests
 from .verdicts import failed, in_our_words, robbed, say_why_there_is_none, write
 
@@ -34,12 +35,14 @@ class JudgedExecute(LoggingConfigurable):
     """Execute a notebook for marking. `verdicts` holds the verdict of each test cell.
 
     The notebook runs in an empty folder of its own: nothing that lies beside a submission is seen.
-    `sandboxed` runs it in a closed `Room`, where it sees nothing else of the machine either.
+    `sandboxed` runs it where it sees nothing else of the machine either.
     """
 
     sandboxed = Bool(True).tag(config=True)
     warm = Bool(True, help="fork kernels from a process with the assignment's imports").tag(config=True)
-    kernel_name = Unicode("python3", help="the kernel's specification").tag(config=True)
+    kernel_name = Unicode("python3", help="the kernel's specification, where there is no sandbox").tag(
+        config=True
+    )
     timeout = Float(30, help="seconds for one cell, and for one test").tag(config=True)
     total = Float(300, help="seconds for one submission; its own cells get half of it").tag(config=True)
     restarts = Integer(6, help="how often a submission that ends its kernel gets another").tag(config=True)
@@ -72,10 +75,10 @@ class JudgedExecute(LoggingConfigurable):
         return self.verdicts
 
     def _kernel(self) -> Kernel:
-        config = {"modules": self.source.imports if self.warm else []}
-        provisioner = {"provisioner_name": PROVISIONER, "config": config}
         try:
-            return Kernel(self.kernel_name, provisioner if self.sandboxed else None)
+            if not self.sandboxed:
+                return JupyterKernel(self.kernel_name)
+            return SandboxedKernel(self.source.imports if self.warm else [])
         except Gone:
             raise CourseError("no kernel could be started for this submission; mark it again") from None
 

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 LEVELS = 2  # of folders in a marker's own, where a student's code put no others
-NAMED = re.compile(r"(?:marking|room|rooms)-(\d+)-\w+")
+NAMED = re.compile(r"marking-(\d+)-\w+")
 
 
 @cache

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import select
-import signal
 import socket
-import subprocess
 import threading
-import time
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from .bubblewrap import KEPT_VARIABLES, below_temporary, variables
-from .sandbox import Limits, Room, concealed
+from .bubblewrap import KEPT_VARIABLES, WORK, below_temporary, variables
+from .sandbox import Limits, concealed, own_user
 
 START_SECONDS = 60
 
@@ -23,24 +22,23 @@ class Line:
     """One process's connection to a warm parent, and its kernels there, which end with it: when it is closed,
     or nobody holds it any more.
 
-    Parameters: control, the socket; rooms, the folder for the rooms of kernels; user, who owns them.
+    Parameters: control, the socket.
     """
 
-    def __init__(self, control: socket.socket, rooms: Path, user: int) -> None:
-        self.control, self.rooms, self.user, self.limits = control, rooms, user, Limits()
-        self._ended, self._numbers = False, 0
-        self._lock = threading.RLock()
-        self._events: dict[tuple[int, str], dict[str, Any]] = {}
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self._ended, self._kernels = False, 0
+        self._one_at_a_time = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Line, (self.control, self.rooms, self.user)
+        return Line, (self.control,)
 
     def __del__(self) -> None:
         self.control.close()
 
     def expect_ready(self) -> None:
         """Wait until the parent has imported its modules. Raises: OSError when it cannot fork kernels."""
-        threads = self._wait_for((0, "ready"), START_SECONDS)["threads"]
+        threads = self._heard()["threads"]
         if threads != 1:
             self.close()
             raise OSError(f"the warm parent has {threads} threads, and only one survives a fork")
@@ -48,114 +46,74 @@ class Line:
     @property
     def alive(self) -> bool:
         """Whether there is somebody at the other end, who can fork another kernel."""
-        self._hear(0)
-        return not self._ended
+        with self._one_at_a_time:  # who says nothing unasked: there is something to hear at the end only
+            return not self._ended and not select.select([self.control], [], [], 0)[0]
 
-    def room(self) -> Room:
-        """A room for one kernel."""
-        return Room(self.limits, within=self.rooms, user=self.user)
-
-    def fork(self, room: Room, arguments: list[str]) -> ForkedKernel:
-        """Start a kernel in a room. Raises: OSError when it cannot be closed in."""
-        with self._lock:
-            self._numbers += 1
-            number = self._numbers
-        self.send(
-            do="fork",
-            number=number,
-            arguments=arguments,
-            rooms=str(self.rooms),
-            work=str(room.work),
-            again=[*below_temporary(), str(room.sockets)],
-            temporary=self.limits.temporary,
-            kept=KEPT_VARIABLES,
-            variables=variables(),
-            concealed=[*map(str, concealed())],
-            limits=self.limits.values(),
-        )
-        forked = self._wait_for((number, "forked"), START_SECONDS)
-        if forked["trouble"]:
-            raise OSError(forked["trouble"])
+    def fork(self, ends: Sequence[socket.socket]) -> ForkedKernel:
+        """Start a kernel with these sockets. Raises: OSError when it cannot be closed in."""
+        limits = Limits()
+        with self._one_at_a_time:
+            self._kernels += 1
+            number = self._kernels
+            request = {
+                "do": "fork",
+                "number": number,
+                "user": own_user() if os.geteuid() == 0 else None,
+                "work": WORK,
+                "again": below_temporary(),
+                "temporary": limits.temporary,
+                "kept": KEPT_VARIABLES,
+                "variables": variables(),
+                "concealed": [*map(str, concealed())],
+                "limits": limits.values(),
+            }
+            self._send(request, ends)
+            trouble = self._heard()["trouble"]
+        if trouble:
+            raise OSError(trouble)
         return ForkedKernel(self, number)
 
-    def send(self, **request: Any) -> None:
-        """Ask for something; a parent that is gone hears nothing."""
-        with self._lock, contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            if not self._ended:
-                self.control.send(json.dumps(request).encode())
-
-    def event(self, number: int, name: str) -> dict[str, Any] | None:
-        """What has been heard of a kernel, if anything."""
-        self._hear(0)
-        return self._events.get((number, name))
+    def kill(self, number: int) -> None:
+        """End a kernel, with all that it started."""
+        with self._one_at_a_time:
+            self._send({"do": "kill", "number": number})
 
     def close(self) -> None:
         """Hang up, which ends its kernels."""
-        with self._lock:
-            self.control.close()
-            self._ended = True
+        self.control.close()
+        self._ended = True
 
-    def _wait_for(self, key: tuple[int, str], seconds: float) -> dict[str, Any]:
-        end = time.monotonic() + seconds
-        while key not in self._events:
-            if self._ended or time.monotonic() > end:
-                ended = self._ended
+    def _send(self, request: dict[str, Any], ends: Sequence[socket.socket] = ()) -> None:
+        """Ask for something; a parent that is gone hears nothing."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            if not self._ended:
+                socket.send_fds(
+                    self.control, [json.dumps(request).encode()], [each.fileno() for each in ends]
+                )
+
+    def _heard(self) -> dict[str, Any]:
+        """What the parent answers. Raises: OSError when it has ended, or says nothing."""
+        message = b""
+        if not self._ended:
+            if not select.select([self.control], [], [], START_SECONDS)[0]:
                 self.close()
-                raise OSError("the warm parent ended" if ended else "the warm parent says nothing")
-            self._hear(0.05)
-        return self._events.pop(key)
-
-    def _hear(self, seconds: float) -> None:
-        with self._lock:
-            while not self._ended and select.select([self.control], [], [], seconds)[0]:
-                seconds = 0
-                try:
-                    message = self.control.recv(1 << 20)
-                except ConnectionResetError:
-                    message = b""
-                if not message:
-                    self._ended = True
-                    return
-                event = json.loads(message)
-                self._events[event.get("number", 0), event["event"]] = event
+                raise OSError("the warm parent says nothing")
+            with contextlib.suppress(ConnectionResetError):
+                message = self.control.recv(1 << 20)
+        if not message:
+            self.close()
+            raise OSError("the warm parent ended")
+        answer: dict[str, Any] = json.loads(message)
+        return answer
 
 
+@dataclass(frozen=True)
 class ForkedKernel:
-    """A forked kernel's process, with as much of `subprocess.Popen` as jupyter_client uses."""
+    """A kernel that was forked at the other end of a line."""
 
-    stdin = stdout = stderr = None
-
-    def __init__(self, line: Line, number: int) -> None:
-        self.line, self.number = line, number
-        self.pid, self.returncode = 0, None  # its id means something in the parent's namespace only
-
-    def poll(self) -> int | None:
-        """Its exit code, or None while it runs."""
-        if self.returncode is None:
-            ended = self.line.event(self.number, "ended")
-            if ended is not None:
-                self.returncode = ended["code"]
-            elif not self.line.alive:
-                self.returncode = -signal.SIGKILL
-        return self.returncode
-
-    def wait(self, timeout: float | None = None) -> int | None:
-        """Wait for its end."""
-        end = None if timeout is None else time.monotonic() + timeout
-        while self.poll() is None:
-            if end is not None and time.monotonic() > end:
-                raise subprocess.TimeoutExpired("kernel", timeout)
-            time.sleep(0.002)
-        return self.returncode
-
-    def send_signal(self, number: int) -> None:
-        """Signal the kernel's first process."""
-        self.line.send(do="signal", number=self.number, signal=int(number))
+    line: Line
+    number: int
 
     def kill(self) -> None:
         """End it, with all that it started."""
-        self.send_signal(signal.SIGKILL)
-
-    def terminate(self) -> None:
-        """The same: there is nothing to save."""
-        self.kill()
+        self.line.kill(self.number)

@@ -14,10 +14,10 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output, output_from_msg
 
+from .bubblewrap import WORK
+
 MAX_CHARACTERS = 100_000  # of one cell
-ROOM = re.compile(
-    rf"{re.escape(tempfile.gettempdir())}/(?:room|rooms|marking)-\d+-\w+(?:/room-[\w-]+)?(?:/[ws]\b)?"
-)
+FOLDER = re.compile(rf"{re.escape(tempfile.gettempdir())}/marking-\d+-\w+|{re.escape(WORK)}\b")
 PLACES = sorted({sys.prefix, sys.base_prefix, str(Path(__file__).parents[2])} - {"/", "/usr"}, key=len)[::-1]
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 STOPPED = "Stopped"  # in place of an error's name: the cell was not run, or not to its end
@@ -117,10 +117,10 @@ def kept(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
 def without_paths(text: str) -> str:
     """Text without the names of the marker's folders, which tracebacks show.
 
-    >>> without_paths(f"File {sys.prefix}/lib/x.py, {tempfile.gettempdir()}/room-7-ab_c/w/y.py")
+    >>> without_paths(f"File {sys.prefix}/lib/x.py, {tempfile.gettempdir()}/marking-7-ab_c/y.py")
     'File …/lib/x.py, …/y.py'
     """
-    text = ROOM.sub("…", text)
+    text = FOLDER.sub("…", text)
     for place in PLACES:
         text = text.replace(place, "…")
     return text

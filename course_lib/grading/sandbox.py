@@ -1,4 +1,4 @@
-"""A closed room for one student's kernel, built with bubblewrap: what it can see, and how much it may use.
+"""The sandbox for one student's kernel, built with bubblewrap: what it can see, and how much it may use.
 
 Inside there is an interpreter with its libraries, the student's part of course_lib, an empty folder and
 nothing else: no network, no other process, no home, no course. Linux only.
@@ -11,7 +11,7 @@ import secrets
 import shutil
 import subprocess
 import sys
-import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,6 @@ from pathlib import Path
 from course_lib.errors import CourseError
 
 from .bubblewrap import MIB, NOBODY, closed
-from .leftovers import remove_folder
 
 # Run once inside: what a kernel needs is there, and what it must not see is not.
 PROBE = """
@@ -74,18 +73,11 @@ def missing() -> str | None:
     if absent:
         package = "bubblewrap" if "bwrap" in absent else "util-linux"
         return f"the sandbox needs {' and '.join(absent)}: apt-get install {package}"
-    room = Room()
+    probe = command([sys.executable, "-c", PROBE, *map(str, concealed())])
     try:
-        done = subprocess.run(
-            room.command([sys.executable, "-c", PROBE, *map(str, concealed())]),
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        done = subprocess.run(probe, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"the sandbox does not start ({error})"
-    finally:
-        room.remove()
     if done.returncode != 0 or done.stdout.split() != ["closed"]:
         said = (done.stderr.strip() or done.stdout.strip() or f"exit {done.returncode}").splitlines()[-1]
         return (
@@ -115,54 +107,17 @@ def needs_sandbox(option: str, unsandboxed: bool) -> bool:
     return True
 
 
-class Room:
-    """One sandbox: a private folder for its sockets, a private folder to work in, and an identity of its own.
+def command(words: Sequence[str], limits: Limits | None = None, shown: Sequence[Path] = ()) -> list[str]:
+    """The command line that runs a command in a sandbox, as a user of its own.
 
-    As root each room has its own high user id, since limits on processes count by user; rooms of one warm
-    parent share its id, and each has a user namespace of its own, in which they count. An ordinary user's
-    room runs as nobody in a user namespace.
+    Parameters: shown, files of the hidden parts of course_lib that it may read.
     """
-
-    def __init__(
-        self, limits: Limits | None = None, within: Path | None = None, user: int | None = None
-    ) -> None:
-        self.limits = limits or Limits()
-        self.user = own_user() if user is None else user
-        self.folder = Path(tempfile.mkdtemp(prefix=f"room-{os.getpid()}-", dir=within))
-        self.sockets, self.work = self.folder / "s", self.folder / "w"
-        for each in (self.sockets, self.work):
-            each.mkdir(mode=0o700)
-        self.hand_over()
-
-    def hand_over(self) -> None:
-        """Give the room's folders, with what was put into them, to its own user."""
-        if os.geteuid() == 0:
-            self.folder.chmod(0o755)
-            for each in (self.sockets, self.work, *self.sockets.iterdir()):
-                os.chown(each, self.user, self.user, follow_symlinks=False)
-
-    def close(self) -> None:
-        """Once the sockets are there, nothing more can be made beside them: they lie on the host's disk."""
-        if os.geteuid() == 0:
-            os.chown(self.sockets, 0, 0)
-            self.sockets.chmod(0o755)
-
-    def remove(self) -> None:
-        """Delete the room's folders."""
-        remove_folder(self.folder)
-
-    def command(self, command: list[str]) -> list[str]:
-        """The command line that runs a command inside the room."""
-        return closed(
-            [*self.limits.command(), "env", f"--chdir={self.work}", *command],
-            user=self.user,
-            shared=[self.sockets],
-            private=[self.work],
-            temporary=self.limits.temporary,
-        )
+    limits = limits or Limits()
+    inside = [*limits.command(), *words]
+    return closed(inside, user=own_user(), shown=shown, temporary=limits.temporary)
 
 
 def own_user() -> int:
-    """A high user id for one room or warm parent, since limits on processes count by user; nobody for an
-    ordinary user."""
+    """A high user id for one kernel or warm parent, since Linux counts much of what can be used up by user;
+    nobody for an ordinary user."""
     return 200_000 + secrets.randbelow(65_536) if os.geteuid() == 0 else NOBODY

@@ -13,18 +13,17 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Sequence
 from multiprocessing.util import Finalize
 from pathlib import Path
 
 from .bubblewrap import closed
-from .leftovers import remove_folder
 from .line import Line
 from .sandbox import Limits, own_user
 
 SCRIPT = Path(__file__).with_name("warm_parent.py")
+KERNEL = Path(__file__).with_name("socket_kernel.py")  # which that one imports
 CLOSE_SECONDS = 0.2  # for a parent to end by itself; one that still imports does not look up
 
 
@@ -37,31 +36,14 @@ class WarmParent:
     """
 
     def __init__(self, modules: Sequence[str]) -> None:
-        self.user = own_user()
         self._door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.rooms = Path(tempfile.mkdtemp(prefix=f"rooms-{os.getpid()}-"))
         try:
             with theirs:
-                self.process = self._start(theirs.fileno(), modules)
+                self.process = _start(theirs.fileno(), modules)
         except OSError:
             self._door.close()
-            remove_folder(self.rooms)
             raise
         self._at_exit = Finalize(None, self.close, exitpriority=1)  # atexit does nothing in forked processes
-
-    def _start(self, door: int, modules: Sequence[str]) -> subprocess.Popen[bytes]:
-        if os.geteuid() == 0:
-            os.chown(self.rooms, self.user, self.user)
-        command = closed(
-            [sys.executable, str(SCRIPT), str(door), *modules],
-            user=self.user,
-            shared=[self.rooms],
-            shown=[SCRIPT],
-            temporary=Limits().temporary,
-            nested=True,
-        )
-        quiet = subprocess.DEVNULL
-        return subprocess.Popen(command, pass_fds=[door], stdin=quiet, stdout=quiet, stderr=quiet)
 
     @property
     def alive(self) -> bool:
@@ -74,22 +56,34 @@ class WarmParent:
         # Where the parent has ended, the line tells so.
         with theirs, contextlib.suppress(OSError):
             socket.send_fds(self._door, [b"!"], [theirs.fileno()])
-        return Line(mine, self.rooms, self.user)
+        return Line(mine)
 
     def close(self) -> None:
-        """End it, and with it every kernel; delete the rooms."""
+        """End it, and with it every kernel."""
         self._at_exit.cancel()
         self._door.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(CLOSE_SECONDS)
         self.process.kill()
         self.process.wait()
-        remove_folder(self.rooms)
 
 
 _parents: dict[tuple[int, tuple[str, ...]], WarmParent] = {}
 _lines: dict[tuple[int, tuple[str, ...]], Line | OSError] = {}
 _one_at_a_time = threading.RLock()
+
+
+def _start(door: int, modules: Sequence[str]) -> subprocess.Popen[bytes]:
+    words = [sys.executable, str(SCRIPT), str(door), *modules]
+    command = closed(
+        words,
+        user=own_user(),
+        shown=[SCRIPT, KERNEL],
+        temporary=Limits().temporary,
+        nested=True,
+    )
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(command, pass_fds=[door], stdin=quiet, stdout=quiet, stderr=quiet)
 
 
 def line_with(modules: Sequence[str]) -> Line | None:
@@ -127,8 +121,7 @@ def fork_at(line: Line, modules: Sequence[str]) -> None:
 
 
 def give_up(modules: Sequence[str], error: OSError) -> None:
-    """From now on kernels with these modules start cold. A parent that has forked goes on: its rooms may be
-    in use."""
+    """From now on kernels with these modules start cold. A parent that has forked goes on."""
     _lines[_key(modules)] = error
     logging.getLogger("course.warm").warning("Kernels start cold, which is slower: %s.", error)
 

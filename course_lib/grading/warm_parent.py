@@ -1,11 +1,11 @@
 """The warm parent: a process in a sandbox that has imported what kernels need, and forks one per request.
 
-It runs as a script inside bubblewrap, so it imports nothing of the course, and it holds nothing worth seeing:
-a forked kernel can read all of its memory. Through one inherited socket it is handed others, the lines, each
-for one process that asks for kernels: requests and events on them are JSON datagrams. When a line ends, so do
-its kernels, and when the first socket does, so does the parent, and every kernel with it. Each kernel gets
-namespaces, folders in memory and limits of its own, and is process 1 of its own process namespace, so that
-killing it kills all it started.
+It runs as a script inside bubblewrap, so it imports nothing of the course that marks, and it holds nothing
+worth seeing: a forked kernel can read all of its memory. Through one inherited socket it is handed others,
+the lines, each for one process that asks for kernels: requests and answers on them are JSON datagrams. When a
+line ends, so do its kernels, and when the first socket does, so does the parent, and every kernel with it.
+Each kernel gets namespaces, folders in memory and limits of its own, and is process 1 of its own process
+namespace, so that killing it kills all it started.
 
 Usage: warm_parent.py SOCKET MODULE...
 """
@@ -24,6 +24,8 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 # linux/sched.h, sys/mount.h, sys/prctl.h, linux/capability.h
@@ -31,32 +33,27 @@ NAMESPACES = (
     0x10000000 | 0x00020000 | 0x20000000 | 0x08000000 | 0x04000000 | 0x40000000
 )  # user mnt pid ipc uts net
 NOSUID, NODEV, NOEXEC, BIND, RECURSIVE, PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
-SET_CHILD_SUBREAPER, CAPBSET_DROP, SET_NO_NEW_PRIVS, CAP_AMBIENT, CLEAR_ALL = 36, 24, 38, 47, 4
-CAPABILITY_VERSION_3 = 0x20080522
-KERNEL_MODULES = (
-    "ipykernel.kernelapp",
-    "ipykernel.debugger",
-    "ipykernel.zmqshell",
-    "IPython.core.completer",
-    "IPython.core.completerlib",
-    "IPython.core.debugger",
-    "IPython.core.logger",
-    "IPython.core.oinspect",
-    "IPython.extensions.storemagic",
-    "faulthandler",
-    "psutil",
-    "sqlite3",
-    "matplotlib_inline.backend_inline",
-    "tornado.platform.asyncio",
-    "zmq.eventloop.zmqstream",
+SET_CHILD_SUBREAPER, SET_DUMPABLE, CAPBSET_DROP, SET_NO_NEW_PRIVS, CAP_AMBIENT, CLEAR_ALL = (
+    36,
+    4,
+    24,
+    38,
+    47,
+    4,
 )
+CAPABILITY_VERSION_3 = 0x20080522
+# What a kernel imports when it is first needed.
+KERNEL_MODULES = ("IPython.core.completerlib", "faulthandler", "matplotlib_inline.backend_inline")
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main() -> None:
     """Import, then serve requests until the socket ends."""
     door, modules = socket.socket(fileno=int(sys.argv[1])), sys.argv[2:]
-    del sys.path[0]  # the folder of this script
+    import socket_kernel  # it lies beside this script
+
+    del sys.path[0]  # the folder of both
+    kernel = socket_kernel.ready()
     for name in (*KERNEL_MODULES, *modules):
         importlib.import_module(name)
     if "numpy" in sys.modules:
@@ -64,17 +61,17 @@ def main() -> None:
     libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # kernels are grandchildren; their end is told to us
     gc.collect()
     gc.freeze()
-    Server(door).serve()
+    Server(door, kernel.begin).serve()
 
 
 class Server:
     """What the parent knows: its lines, and the kernels that were asked for on them.
 
-    Parameters: door, the socket that hands it lines.
+    Parameters: door, the socket that hands it lines; begin, what a forked kernel does with its sockets.
     """
 
-    def __init__(self, door: socket.socket) -> None:
-        self.door = door
+    def __init__(self, door: socket.socket, begin: Callable[..., None]) -> None:
+        self.door, self.begin = door, begin
         self.lines: list[socket.socket] = []
         self.kernels: dict[int, tuple[socket.socket, int]] = {}  # by process: its line, its number there
         self.ended, self.ended_write = os.pipe()
@@ -89,7 +86,7 @@ class Server:
             readable, _, _ = select.select([self.door, self.ended, *self.lines], [], [])
             if self.ended in readable:
                 os.read(self.ended, 4096)
-                self._tell_of_ended()
+                self._forget_ended()
             if self.door in readable:
                 self._take_line()
             for line in [each for each in self.lines if each in readable]:
@@ -102,49 +99,48 @@ class Server:
         line = socket.socket(fileno=handed[0])
         self.lines.append(line)
         # A fork copies one thread only; a lock that another one holds would never open again.
-        _send(line, event="ready", threads=len(os.listdir("/proc/self/task")))
+        _send(line, threads=len(os.listdir("/proc/self/task")))
 
     def _obey(self, line: socket.socket) -> None:
-        request = _received(line)
+        request, ends = _received(line)
         if request is None:
-            self._signal([each for each, (its, _) in self.kernels.items() if its is line], signal.SIGKILL)
+            self._kill([each for each, (its, _) in self.kernels.items() if its is line])
             self.lines.remove(line)
             line.close()
         elif request["do"] == "fork":
-            self._fork(line, request)
+            self._fork(line, request, ends)
         else:
             key = line, request["number"]
-            self._signal([each for each, its in self.kernels.items() if its == key], request["signal"])
+            self._kill([each for each, its in self.kernels.items() if its == key])
 
     @staticmethod
-    def _signal(processes: list[int], number: int) -> None:
+    def _kill(processes: list[int]) -> None:
         for process in processes:
-            os.kill(process, number)
+            os.kill(process, signal.SIGKILL)
 
-    def _tell_of_ended(self) -> None:
+    def _forget_ended(self) -> None:
         while True:
             try:
-                process, status, used = os.wait4(-1, os.WNOHANG)
+                process, _ = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
                 return
             if process == 0:
                 return
-            if process in self.kernels:
-                line, number = self.kernels.pop(process)
-                code, cpu = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
-                _send(line, event="ended", number=number, code=code, cpu=cpu)
+            self.kernels.pop(process, None)
 
-    def _fork(self, line: socket.socket, request: dict[str, Any]) -> None:
+    def _fork(self, line: socket.socket, request: dict[str, Any], ends: list[int]) -> None:
         """Fork, or say what is in the way."""
         try:
-            said = self._forked(request)
+            said = self._forked(request, ends)
         except OSError as error:  # such as too many processes, or no memory
             said = {"trouble": repr(error)}
+        for each in ends:
+            os.close(each)
         if "process" in said:
             self.kernels[said["process"]] = line, request["number"]
-        _send(line, event="forked", number=request["number"], trouble=said.get("trouble"))
+        _send(line, trouble=said.get("trouble"))
 
-    def _forked(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _forked(self, request: dict[str, Any], ends: list[int]) -> dict[str, Any]:
         """Fork twice: a process namespace holds its maker's children, and its first one is the kernel.
 
         Returns: the kernel's process, and the trouble there was, if any.
@@ -163,10 +159,12 @@ class Server:
                 for each in (self.door, *self.lines):
                     each.close()
                 libc.prctl(SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+                if request["user"] is not None:
+                    _become_user(request["user"])
                 _own_namespaces()
                 kernel = os.fork()
                 if kernel == 0:
-                    _become_kernel(request, write)
+                    _become_kernel(request, write, partial(self.begin, *map(_socket, ends)))
                 os.write(write, json.dumps({"process": kernel}).encode() + b"\n")
             except BaseException as error:
                 os.write(write, json.dumps({"trouble": repr(error)}).encode() + b"\n")
@@ -179,19 +177,30 @@ class Server:
         return said
 
 
-def _received(line: socket.socket) -> dict[str, Any] | None:
-    """The next request, or None at the line's end."""
+def _received(line: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
+    """The next request, or None at the line's end, and the descriptors that came with it."""
     try:
-        message = line.recv(1 << 20)
+        message, ends, _, _ = socket.recv_fds(line, 1 << 20, 2)
     except ConnectionResetError:
-        return None
-    return json.loads(message) if message else None
+        return None, []
+    return json.loads(message) if message else None, ends
 
 
-def _send(line: socket.socket, **event: Any) -> None:
-    """Tell of an event; where nobody listens any more, nobody is told."""
+def _send(line: socket.socket, **answer: Any) -> None:
+    """Answer; where nobody listens any more, nobody hears it."""
     with contextlib.suppress(OSError):
-        line.send(json.dumps(event).encode())
+        line.send(json.dumps(answer).encode())
+
+
+def _socket(descriptor: int) -> socket.socket:
+    return socket.socket(fileno=descriptor)
+
+
+def _become_user(user: int) -> None:
+    """Where the marker is root, each kernel is a user of its own: Linux counts much by user."""
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    libc.prctl(SET_DUMPABLE, 1, 0, 0, 0)  # or what /proc tells of this process is root's
 
 
 def _own_namespaces() -> None:
@@ -206,8 +215,8 @@ def _own_namespaces() -> None:
             file.write(text)
 
 
-def _become_kernel(request: dict[str, Any], told: int) -> NoReturn:
-    """Close the doors, then run the kernel's application; never returns."""
+def _become_kernel(request: dict[str, Any], told: int, begin: Callable[[], None]) -> NoReturn:
+    """Close the doors, then run the kernel; never returns."""
     try:
         _own_folders(request)
         for limit, value in request["limits"].items():
@@ -228,19 +237,12 @@ def _become_kernel(request: dict[str, Any], told: int) -> NoReturn:
             os.environ.pop(name, None)
         os.environ.update(request["variables"])
         _renew_random_state()
-        _run_application(request["arguments"])
+        begin()
         code = 0
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else 1
     finally:
         os._exit(code)
-
-
-def _run_application(arguments: list[str]) -> None:
-    from ipykernel.kernelapp import IPKernelApp
-
-    sys.argv = ["ipykernel_launcher", *arguments]
-    IPKernelApp.launch_instance(argv=arguments)
 
 
 def _renew_random_state() -> None:
@@ -253,12 +255,10 @@ def _renew_random_state() -> None:
 
 
 def _own_folders(request: dict[str, Any]) -> None:
-    """New folders in memory over what all kernels share; what lies below /tmp is shown again, of the rooms
-    only the kernel's own."""
+    """New folders in memory over what all kernels share; what lies below /tmp is shown again."""
     _mount("none", "/", None, RECURSIVE | PRIVATE)
     again = [(path, os.open(path, os.O_PATH)) for path in request["again"]]
     size = f"size={request['temporary']}m,mode=1777"
-    _mount("tmpfs", request["rooms"], "tmpfs", NOSUID | NODEV, size)
     _mount("tmpfs", "/tmp", "tmpfs", NOSUID | NODEV, size)
     for path, descriptor in again:
         os.makedirs(path, exist_ok=True)
@@ -266,7 +266,6 @@ def _own_folders(request: dict[str, Any]) -> None:
         os.close(descriptor)
     os.makedirs("/tmp/home")
     os.makedirs(request["work"])
-    _mount("tmpfs", request["work"], "tmpfs", NOSUID | NODEV, size)
     _mount("tmpfs", "/dev/shm", "tmpfs", NOSUID | NODEV, size)
     _mount("proc", "/proc", "proc", NOSUID | NODEV | NOEXEC)
     with open("/proc/sys/user/max_user_namespaces", "w") as file:

