@@ -65,7 +65,7 @@ class JupyterKernel(Kernel):
         self._greet(GRACE)
 
     def interrupt(self) -> None:
-        """Stop what runs, as Ctrl-C would."""
+        """Stop what runs, by a KeyboardInterrupt."""
         self.manager.interrupt_kernel()
 
     def end(self) -> None:

@@ -107,7 +107,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def interrupt(self) -> None:
-        """Stop what runs, as Ctrl-C would."""
+        """Stop what runs, by a KeyboardInterrupt."""
 
     @abstractmethod
     def end(self) -> None:

@@ -69,7 +69,7 @@ class SandboxedKernel(Kernel):
         raise Gone(SILENT)
 
     def interrupt(self) -> None:
-        """Stop what runs, as Ctrl-C would."""
+        """Stop what runs, by a KeyboardInterrupt."""
         with suppress(OSError):
             self._interrupts.send(b"!")
 

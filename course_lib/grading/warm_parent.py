@@ -50,10 +50,8 @@ libc = ctypes.CDLL(None, use_errno=True)
 def main() -> None:
     """Import, then serve requests until the socket ends."""
     door, modules = socket.socket(fileno=int(sys.argv[1])), sys.argv[2:]
-    import socket_kernel  # it lies beside this script
-
+    kernel = importlib.import_module("socket_kernel").ready()  # which lies beside this script
     del sys.path[0]  # the folder of both
-    kernel = socket_kernel.ready()
     for name in (*KERNEL_MODULES, *modules):
         importlib.import_module(name)
     if "numpy" in sys.modules:
