@@ -6,6 +6,7 @@ It is a fork of a warm parent or, where there is none, a process of its own.
 from __future__ import annotations
 
 import json
+import secrets
 import select
 import socket
 import struct
@@ -36,7 +37,6 @@ class SandboxedKernel(Kernel):
     def __init__(self, modules: Sequence[str]) -> None:
         self._frames, theirs = _pair()
         self._interrupts, interrupts = _pair()
-        self._asked = 0
         self._process: warm.ForkedKernel | subprocess.Popen[bytes] | None = None
         try:
             with theirs, interrupts:
@@ -49,8 +49,7 @@ class SandboxedKernel(Kernel):
 
     def ask(self, content: Message) -> str:
         """Send an execute_request. Returns: its id."""
-        self._asked += 1
-        asked = str(self._asked)
+        asked = secrets.token_hex(8)  # what was sent before it was asked is no answer
         self._wire.put(json.dumps({"id": asked, "content": content}).encode())
         return asked
 
@@ -123,7 +122,7 @@ class Wire:
                     ended = not data
                     self._coming += data
             except BlockingIOError:
-                continue
+                pass
             except (BrokenPipeError, ConnectionResetError):
                 ended = True
             complete = list(self._complete())

@@ -283,7 +283,7 @@ def _give_up_privileges() -> None:
 def _look_around(concealed: list[str]) -> None:
     """Every kernel makes sure that it is closed in before it runs anybody's code."""
     with open("/proc/self/status") as file:
-        privileges = [line.split()[1] for line in file if line.startswith(("CapEff", "CapPrm", "CapBnd"))]
+        privileges = [line.split()[1] for line in file if line.startswith("Cap")]
     ways = [name for _, name in socket.if_nameindex() if name != "lo"]
     seen = [path for path in concealed if os.path.exists(path)]
     processes = [name for name in os.listdir("/proc") if name.isdigit()]

@@ -43,9 +43,7 @@ class Local(Processes):
     """Processes of this machine, with lines to warm parents for their kernels.
 
     Parameters: modules, what submissions import, as far as it takes long: it is imported once for all the
-    processes, and once for the kernels of every eight of them, beside what this process does meanwhile. Where
-    the marker is root, every process has a parent: kernels of one parent share a user id, by which Linux
-    counts some of what a student can use up, and of kernels that run at the same time none is to take it all.
+    processes, and once for the kernels of every eight of them, beside what this process does meanwhile.
     """
 
     def __init__(self, workers: int, modules: Sequence[str], *, sandboxed: bool) -> None:
@@ -54,7 +52,7 @@ class Local(Processes):
         self._parents: list[WarmParent] = []
         if sandboxed and modules and sys.platform == "linux":
             with suppress(OSError):  # a process without a parent tries to start one, and says why it cannot
-                for _ in range(0, min(workers, MOST), 1 if os.geteuid() == 0 else FORKS_FOR):
+                for _ in range(0, min(workers, MOST), FORKS_FOR):
                     self._parents.append(WarmParent(modules))
         super().__init__(workers, self._modules, self._with_line if self._parents else nullcontext)
 
