@@ -138,6 +138,21 @@ def test_a_kernels_processes_are_limited_and_are_its_own(modules: tuple[str, ...
             assert tell(later, STORM.format(most=most // 2)) == {"children": most // 2}
 
 
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="others have one user id to give")
+def test_for_root_each_kernel_is_a_user_of_its_own_also_below_one_parent() -> None:
+    who = (
+        "said['user'] = os.getresuid() + os.getresgid(), os.getgroups(), "
+        "open('/proc/self/uid_map').read().split()"
+    )
+    with kernel() as first, kernel() as second:
+        users = [tell(each, who)["user"] for each in (first, second)]
+    for ids, groups, shown in users:
+        assert len(set(ids)) == 1
+        assert groups == []
+        assert shown == [str(ids[0]), str(ids[0]), "1"]
+    assert users[0] != users[1]
+
+
 def test_each_kernel_draws_random_numbers_of_its_own() -> None:
     draw = "import random, numpy\nsaid['drawn'] = [random.random(), float(numpy.random.rand())]"
     with kernel() as first, kernel() as second:

@@ -43,7 +43,6 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Parent]:
     Parent.made = []
     monkeypatch.setattr(workers, "WarmParent", Parent)
     monkeypatch.setattr(workers, "sys", SimpleNamespace(platform="linux"))
-    monkeypatch.setattr(workers.os, "geteuid", lambda: 1000)
     return Parent.made
 
 
@@ -60,14 +59,6 @@ def test_there_is_a_parent_for_every_eight_processes_and_they_take_turns(
                 pass
         assert max(each.lines for each in made) <= FORKS_FOR
     assert all(each.closed for each in made)
-
-
-def test_for_root_every_process_has_a_parent_and_so_a_user_id_of_its_own(
-    made: list[Parent], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(workers.os, "geteuid", lambda: 0)
-    with Local(3, MODULES, sandboxed=True):
-        assert len(made) == 3
 
 
 def test_a_parent_that_died_is_replaced_when_a_process_starts(made: list[Parent]) -> None:
