@@ -36,7 +36,7 @@ def _call(what: str) -> str:
 
 def keep(place: int) -> None:
     """Keep the names as they are now, for requests with that place. Runs in the student's kernel."""
-    _places[place] = dict(_notebook()), _settings()
+    _places[place] = dict(notebook()), _settings()
 
 
 def answer(sent: str) -> None:
@@ -44,7 +44,7 @@ def answer(sent: str) -> None:
     from IPython.display import display
 
     requests = json.loads(base64.b64decode(sent))
-    bundles = [answer_in(request, _notebook()) for request in requests]
+    bundles = [answer_in(request, notebook()) for request in requests]
     display({MIME: json.dumps(bundles)}, raw=True)
 
 
@@ -63,7 +63,7 @@ def answer_in(request: Json, namespace: MutableMapping[str, Any]) -> Json:
         _become(namespace, *now)
 
 
-def _notebook() -> MutableMapping[str, Any]:
+def notebook() -> MutableMapping[str, Any]:
     """The names of the notebook that runs in this kernel."""
     from IPython import get_ipython
 

@@ -32,8 +32,8 @@ class Call:
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
-        """The arguments by name."""
-        return decode_named(self.encoded, self.names)
+        """The arguments by name; tensors are arrays here."""
+        return decode_named(self.encoded, self.names, build=False)
 
 
 def ready(exercise: Exercise, call: Json, record: Json, expected: Json) -> Call:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -144,12 +144,24 @@ def request(assignment: str, exercise: Exercise, behaviour: Behaviour, secret: s
     Hidden inputs depend on the secret, assignment, function and case alone, so every student and every
     regrade meets the same ones.
     """
+    seeds = seeds_of(assignment, exercise, behaviour, secret or "visible")
+    return drawn(exercise, behaviour, seeds, hidden=secret is not None)
+
+
+def seeds_of(assignment: str, exercise: Exercise, behaviour: Behaviour, secret: str) -> dict[str, int]:
+    """What the inputs of each case are drawn with, by its name."""
+    names = [case.name for case in behaviour.cases]
+    return {name: seed_of(secret, assignment, exercise.function, behaviour.name, name) for name in names}
+
+
+def drawn(exercise: Exercise, behaviour: Behaviour, seeds: Mapping[str, int], *, hidden: bool) -> Json:
+    """What to call the function with, drawn with these seeds: the hidden cases, or the visible ones."""
     calls = []
     for case in behaviour.cases:
-        if secret is None and not case.visible:
+        if not hidden and not case.visible:
             continue
-        seed = seed_of(secret or "visible", assignment, exercise.function, behaviour.name, case.name)
-        sizes = VISIBLE_SIZES if secret is None else hidden_sizes(seed)
+        seed = seeds[case.name]
+        sizes = hidden_sizes(seed) if hidden else VISIBLE_SIZES
         for number, arguments in enumerate(case.calls(seed, sizes)):
             call = {
                 "id": f"{case.name} #{number}",

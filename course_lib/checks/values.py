@@ -94,29 +94,29 @@ def _is_mapping(value: dict[Any, Any], room: Room) -> bool:
     )
 
 
-def decode(record: Json, depth: int = 0) -> Any:
-    """The value that a request's record stands for: arrays, tensors and entries are built.
+def decode(record: Json, depth: int = 0, *, build: bool = True) -> Any:
+    """The value that a request's record stands for.
 
+    Parameters: build, False for a reader of values, who does without PyTorch: a tensor is an array then, and
+    an entry only its name.
     Raises: BadRecord when the record does not follow the format.
     """
     kind = _kind(record)
     if kind in ("array", "tensor"):
         array = decode_array(record).copy()
-        return _tensor(array) if kind == "tensor" else array
+        return _tensor(array) if kind == "tensor" and build else array
     if kind == "plain":
         return _plain(record.get("value"))[1]
     if kind in ("tuple", "list"):
-        items = [decode(each, depth + 1) for each in _items(record, depth)]
+        items = [decode(each, depth + 1, build=build) for each in _items(record, depth)]
         return tuple(items) if kind == "tuple" else items
     if kind == "mapping":
         return _mapping(record)
     if kind == "entry":
-        from .entries import build
-
         name, arguments = record.get("name"), record.get("arguments")
         if not isinstance(arguments, dict):
             raise BadRecord("entry without arguments")
-        return build(name, {key: decode(each, depth + 1) for key, each in arguments.items()})
+        return _entry(name, arguments, depth) if build else name
     raise BadRecord(f"kind {kind!r} has no value")
 
 
@@ -154,13 +154,13 @@ class Same:
     name: str
 
 
-def decode_named(arguments: Json, names: Sequence[str]) -> dict[str, Any]:
-    """The values of those of a call's arguments, in that order. Raises: BadRecord as `decode` does."""
+def decode_named(arguments: Json, names: Sequence[str], *, build: bool = True) -> dict[str, Any]:
+    """The values of those of a call's arguments, in that order: see `decode`."""
     values: dict[str, Any] = {}
     for name in names:
         record = arguments[name]
         same = _kind(record) == "same" and record.get("name")
-        values[name] = values[same] if same in values else decode(record)
+        values[name] = values[same] if same in values else decode(record, build=build)
     return values
 
 
@@ -216,6 +216,12 @@ def _plain(value: Any) -> tuple[str, Any]:
     if isinstance(value, str):
         return "text", value[:MAX_TEXT]
     raise BadRecord(f"plain value of type {type(value).__name__}")
+
+
+def _entry(name: Any, arguments: dict[str, Json], depth: int) -> Any:
+    from .entries import build
+
+    return build(name, {key: decode(each, depth + 1) for key, each in arguments.items()})
 
 
 def _tensor(array: np.ndarray) -> Any:

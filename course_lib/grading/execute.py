@@ -11,13 +11,14 @@ robbed on the way, they are asked in kernels that ran no other answer: what did 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from nbformat import NotebookNode
 from traitlets import Bool, Float, Integer, Unicode
 from traitlets.config import LoggingConfigurable
 
 from course_lib.checks.judge import UNREADABLE, Verdict
-from course_lib.checks.values import Json
+from course_lib.checks.values import BadRecord, Json
 from course_lib.errors import CourseError
 
 from .jupyter_kernel import JupyterKernel
@@ -25,7 +26,8 @@ from .kernel import Gone, Kernel
 from .questions import Questions, can_answer
 from .replay import Replay
 from .sandboxed_kernel import SandboxedKernel
-from .source import PartKey, Test, VisibleTests
+from .solved import answer_in_kernel
+from .source import PartKey, Source, Test, VisibleTests
 from .verdicts import failed, in_our_words, robbed, say_why_there_is_none, write
 
 OURS = "The course could not judge this answer, which is no fault of yours: please tell your instructor."
@@ -52,6 +54,7 @@ class JudgedExecute(LoggingConfigurable):
 
         Returns: the verdict for each test cell's id.
         """
+        self.prepare(source)
         self.source, self.verdicts = source, dict[str, Verdict]()
         self._unanswered: set[str] = set()
         self._known: dict[int | None, dict[PartKey, Verdict]] = {}
@@ -73,6 +76,16 @@ class JudgedExecute(LoggingConfigurable):
         say_why_there_is_none(notebook, self.verdicts)
         write(notebook, self.verdicts)
         return self.verdicts
+
+    def prepare(self, source: VisibleTests) -> None:
+        """Let the solution answer the hidden cases, once, where kernels have imported what it needs: this
+        process would wait longest for that."""
+        if not (self.sandboxed and self.warm) or not isinstance(source, Source) or source.is_answered:
+            return
+        try:
+            answer_in_kernel(source, partial(SandboxedKernel, source.imports))
+        except (BadRecord, Gone) as error:
+            self.log.warning("the solution is asked here, as it did not answer in a kernel: %s", error)
 
     def _kernel(self) -> Kernel:
         try:

@@ -214,8 +214,24 @@ class Source(AllTests):
         names = list(test.exercise.predecessors)
         return {"names": names, "code": self.code(until=names[-1])} if names else None
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether an answer to every hidden case is known."""
+        return all(
+            (exercise.function, behaviour.name) in self._hidden_parts
+            for exercise in self.assignment.exercises
+            for behaviour in exercise.behaviours
+        )
+
+    def keep(self, answers: Mapping[tuple[str, str], tuple[Json, Json]]) -> None:
+        """Take hidden requests and the solution's answers to them, by function and behaviour."""
+        for (function, name), (asked, reference) in answers.items():
+            behaviour = self.assignment.exercise(function).behaviour(name)
+            self._hidden_parts[function, name] = Part(behaviour, asked, reference, reveal=False)
+
     def hidden(self, exercise: Exercise, behaviour: Behaviour) -> Part:
-        """The hidden request of a behaviour and the solution's answers to it, computed once."""
+        """The hidden request of a behaviour and the solution's answers to it, computed here if they are not
+        known, and once."""
         key = (exercise.function, behaviour.name)
         if key not in self._hidden_parts:
             asked = request(self.name, exercise, behaviour, self.secret)

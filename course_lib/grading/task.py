@@ -90,10 +90,11 @@ def prepare(
     Raises: CourseError where a setting is none that `JudgedExecute` takes.
     """
     try:
-        _executor(settings, sandboxed=sandboxed)
+        executor = _executor(settings, sandboxed=sandboxed)
     except TraitError as error:
         raise CourseError(f"c.JudgedExecute in {MARKER}: {error}") from None
     source = Source(solution, secret)
+    executor.prepare(source)
     return Assignment.of(source, version, sandboxed=sandboxed, cells=cells, settings=settings)
 
 

@@ -42,13 +42,13 @@ class Outcome(Generic[Name]):
 class Local(Processes):
     """Processes of this machine, with lines to warm parents for their kernels.
 
-    Parameters: modules, what submissions import, as far as it takes long: it is imported once for all the
-    processes, and once for the kernels of every eight of them, beside what this process does meanwhile.
+    Parameters: modules, what submissions import, as far as it takes long: it is imported once for the kernels
+    of every eight processes, beside what this process does meanwhile.
     """
 
     def __init__(self, workers: int, modules: Sequence[str], *, sandboxed: bool) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # of threads only one survives a fork
-        self._imports, self._modules = tuple(modules), ["course_lib.grading.task", *modules]
+        self._imports, self._modules = tuple(modules), ["course_lib.grading.task"]
         self._parents: list[WarmParent] = []
         if sandboxed and modules and sys.platform == "linux":
             with suppress(OSError):  # a process without a parent tries to start one, and says why it cannot
@@ -77,7 +77,7 @@ class Local(Processes):
     def prepare(self, make: Make, cells: Sequence[SourceCell]) -> Assignment:
         """Let the processes get ready and, beside them, one more make the assignment."""
         self.start()
-        with Processes(1, self._modules) as one:
+        with Processes(1, self._modules, self.beginning) as one:
             ((_, prepared),) = one.each(make, {"": cells})
         return make(cells) if isinstance(prepared, Failed) else prepared  # here it raises what is wrong
 

@@ -69,7 +69,7 @@ def hidden_keys_weigh_nothing(arguments: Arguments, outputs: dict[str, Any]) -> 
     mask, weights = arguments.get("mask"), outputs["weights"]
     if mask is None:
         return None
-    behind = np.broadcast_to(~mask.numpy(), weights.shape)
+    behind = np.broadcast_to(~mask, weights.shape)
     largest = np.abs(weights[behind]).max(initial=0.0)
     if largest <= 1e-7:
         return None
