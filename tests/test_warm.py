@@ -195,6 +195,27 @@ def test_a_parent_that_was_killed_is_started_again(parent: warm.WarmParent) -> N
     assert after is not before
 
 
+def test_a_parent_that_was_begun_is_the_one_that_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = ("fractions", "json")
+    warm.begin(modules)
+    warm.begin(modules)
+    with monkeypatch.context() as patched:
+        patched.setattr(warm, "WarmParent", None)
+        line = warm.line_with(modules)
+        warm.begin(modules)
+    assert line is not None
+    assert line.alive
+
+
+def test_a_parent_that_was_begun_and_ended_is_replaced() -> None:
+    modules = ("fractions", "decimal")
+    warm.begin(modules)
+    begun = warm._parents[warm._key(modules)]
+    begun.process.kill()
+    begun.process.wait()
+    assert warm.line_with(modules) is not None
+
+
 def test_a_parent_that_ends_before_it_is_ready_is_replaced_by_cold_kernels(
     parent: warm.WarmParent, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -51,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
 
 def mark_file(args: argparse.Namespace) -> int:
     """Mark the notebook. Returns: 0 with all automatic points, 1 when some are missing."""
+    import sys
     from pathlib import Path
 
     from course_lib.grading.mark import assignment_of, mark
@@ -58,6 +59,7 @@ def mark_file(args: argparse.Namespace) -> int:
     from course_lib.grading.secret import NAME, read_or_make
     from course_lib.grading.source import Source, VisibleTests
     from course_lib.grading.submission import read_submission
+    from course_lib.grading.warm import begin
     from course_lib.project import project_root
 
     path = Path(args.what)
@@ -67,6 +69,8 @@ def mark_file(args: argparse.Namespace) -> int:
     if solution.is_file():
         tests: VisibleTests = Source(solution, read_or_make(root / NAME))
         original = tests.notebook  # type: ignore[attr-defined]
+        if not args.unsandboxed and sys.platform == "linux":
+            begin(tests.imports)
     else:
         print("There is no solutions/ here, so only the visible checks are run; hidden tests may find more.")
         tests = VisibleTests(name)

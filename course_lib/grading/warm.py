@@ -86,6 +86,14 @@ def _start(door: int, modules: Sequence[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, pass_fds=[door], stdin=quiet, stdout=quiet, stderr=quiet)
 
 
+def begin(modules: Sequence[str]) -> None:
+    """Let a warm parent import these modules now, for a line that will be asked for."""
+    key = _key(modules)
+    with _one_at_a_time, contextlib.suppress(OSError):  # whoever asks for the line will be told
+        if key not in _lines and key not in _parents:
+            _parents[key] = WarmParent(modules)
+
+
 def line_with(modules: Sequence[str]) -> Line | None:
     """This process's line to a warm parent with these modules, which is started when first asked for; None
     where there can be none. One that was killed is started again."""
@@ -93,10 +101,12 @@ def line_with(modules: Sequence[str]) -> Line | None:
     with _one_at_a_time:
         known = _lines.get(key)
         if known is None or (isinstance(known, Line) and not known.alive):
-            if key in _parents:
-                _parents.pop(key).close()
+            parent = _parents.pop(key, None)
+            if parent is not None and (known is not None or not parent.alive):
+                parent.close()
+                parent = None
             try:
-                parent = WarmParent(modules)
+                parent = parent or WarmParent(modules)
             except OSError as error:
                 give_up(modules, error)
             else:
