@@ -20,6 +20,7 @@ from course_lib.checks.judge import Verdict
 from course_lib.checks.values import Json
 from course_lib.errors import CourseError
 from course_lib.grading import sandbox
+from course_lib.grading.bubblewrap import WORK
 from course_lib.grading.execute import JudgedExecute
 from course_lib.grading.questions import Questions
 from course_lib.grading.sanitise import cells_of, name_of, sanitise
@@ -322,7 +323,7 @@ def test_no_folder_of_the_marker_is_shown(source: Source) -> None:
     _run(notebook, source)
     shown = nbformat.writes(notebook)
     assert "numpy/linalg" in shown
-    for place in (sys.prefix, str(ROOT), tempfile.gettempdir() + "/room", tempfile.gettempdir() + "/marking"):
+    for place in (sys.prefix, str(ROOT), WORK, tempfile.gettempdir() + "/marking"):
         assert place not in shown
 
 

@@ -17,9 +17,9 @@ def test_a_folder_as_marking_leaves_it_goes_without_another_program(
 ) -> None:
     monkeypatch.setattr(leftovers.subprocess, "run", None)
     room = tmp_path / "room"
-    for name in ("s", "w"):
-        (room / name).mkdir(parents=True)
-    (room / "s" / "c.json").write_text("{}", encoding="utf-8")
+    room.mkdir()
+    for number in (1, 2):
+        (room / f"kernel-{number}").write_text("", encoding="utf-8")
     leftovers.remove_folder(room)
     assert not room.exists()
 

@@ -75,7 +75,7 @@ def test_what_a_killed_marker_leaves_in_the_temporary_folder_goes_with_the_next(
     dead.wait()
     mine = [f"marking-{os.getpid()}-abc", "marking-x-abc", "other"]
     for name in (f"marking-{dead.pid}-a_b", *mine):
-        (tmp_path / name / "w").mkdir(parents=True)
+        (tmp_path / name / "folder").mkdir(parents=True)
     removed = remove_leftovers(str(tmp_path))
     assert removed == [f"marking-{dead.pid}-a_b"]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(mine)

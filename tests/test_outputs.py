@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -123,3 +124,31 @@ def test_text_and_pictures_that_come_in_lines_are_kept_as_one_text() -> None:
 @pytest.mark.parametrize("odd", [[1], [["aGk="]], [None], None, 7, {}, "\ud800", ["<b>"]], ids=ascii)
 def test_what_is_no_picture_is_known_as_such_whatever_its_type(odd: object) -> None:
     assert not is_picture("image/png", odd)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        _message("display_data", data={"text/plain": [[]] * 1_000_000}),
+        _message("display_data", data={str(number): "" for number in range(1_000_000)}),
+        {"msg_type": "error", "content": {"ename": "", "evalue": "", "traceback": [""] * 1_000_000}},
+    ],
+    ids=["lists", "kinds", "lines"],
+)
+def test_what_is_no_output_is_passed_over_in_no_time(message: dict) -> None:
+    outputs, start = Shown().cell(), time.monotonic()
+    outputs.hear(message)
+    assert outputs.outputs == []
+    assert time.monotonic() - start < 1
+
+
+def test_displays_that_were_not_kept_are_held_by_nobody() -> None:
+    shown = Shown()
+    for _ in range(3):
+        outputs = shown.cell()
+        for number in range(10):
+            outputs.hear(
+                _message("display_data", f"name {number}", data={"text/plain": "x" * MAX_CHARACTERS})
+            )
+    held = [each for displays in shown.by_display_id.values() for each in displays]
+    assert sum(len(str(each)) for each in held) < 2 * MAX_IN_ALL

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import socket
 import time
 from collections.abc import Iterator
@@ -14,10 +13,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from course_lib.grading import line, warm, warm_parent
+from course_lib.grading import line, warm
+from course_lib.grading.inside import warm_parent
 from course_lib.grading.kernel import Gone, Message
 from course_lib.grading.sandbox import Limits
-from course_lib.grading.sandboxed_kernel import SandboxedKernel
+from course_lib.grading.sandboxed_kernel import SandboxedKernel, Wire
 from process_table import descendants, parents
 from programs import find_program
 
@@ -231,26 +231,27 @@ def test_with_a_line_its_kernels_end_and_those_of_other_lines_go_on(parent: warm
     lines = [parent.line(), parent.line()]
     for each in lines:
         each.expect_ready()
-    with forked(lines[0]) as (ended, first), forked(lines[1]) as (goes_on, second):
+    with forked(parent, lines[0]) as (ended, first), forked(parent, lines[1]) as (goes_on, second):
         lines[0].close()
         _expect_end({first})
-        assert ended.recv(1000) == b""
+        with pytest.raises(Gone):
+            list(ended.take(20))
         assert second in descendants(parent.process.pid)
-        with forked(lines[1]):  # beside it
-            assert not select.select([goes_on], [], [], 0)[0]
+        with forked(parent, lines[1]):  # beside it
+            assert list(goes_on.take(0)) == []
 
 
 @contextmanager
-def forked(line: line.Line) -> Iterator[tuple[socket.socket, int]]:
-    """A kernel at the other end of a line: this end of its socket, and its process."""
-    before = set(parents())
-    (mine, theirs), interrupts = socket.socketpair(), socket.socketpair()
-    mine.settimeout(20)
-    with mine, theirs, interrupts[0], interrupts[1]:
-        line.fork([theirs, interrupts[1]])
-        theirs.close()
-        assert b"ready" in mine.recv(1000)
-        yield mine, max(set(parents()) - before)
+def forked(parent: warm.WarmParent, line: line.Line) -> Iterator[tuple[Wire, int]]:
+    """A kernel at the other end of a line: the wire to it, and its process."""
+    before, wire = descendants(parent.process.pid), Wire()
+    line.fork(wire.theirs)
+    wire.close_theirs()
+    try:
+        assert any(b"ready" in frame for frame in wire.take(20))
+        yield wire, max(descendants(parent.process.pid) - before)
+    finally:
+        wire.close()
 
 
 def _expect_end(processes: set[int]) -> None:
@@ -278,11 +279,12 @@ def test_a_parent_leaves_no_process() -> None:
     parent = warm.WarmParent(("json",))
     one = parent.line()
     one.expect_ready()
-    with forked(one) as (kernel, _):
+    with forked(parent, one) as (kernel, _):
         processes = descendants(parent.process.pid) | {parent.process.pid}
         parent.close()
         _expect_end(processes)
-        assert kernel.recv(1000) == b""
+        with pytest.raises(Gone):
+            list(kernel.take(20))
     assert not one.alive
 
 

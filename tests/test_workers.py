@@ -47,9 +47,9 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Parent]:
 
 
 @pytest.mark.parametrize(
-    ("processes", "parents"), [(1, 1), (FORKS_FOR, 1), (FORKS_FOR + 1, 2), (20, 3), (500, 8)]
+    ("processes", "parents"), [(1, 1), (FORKS_FOR, 1), (FORKS_FOR + 1, 2), (20, 5), (500, 15)]
 )
-def test_there_is_a_parent_for_every_eight_processes_and_they_take_turns(
+def test_there_is_a_parent_for_every_four_processes_and_they_take_turns(
     made: list[Parent], processes: int, parents: int
 ) -> None:
     with Local(processes, MODULES, sandboxed=True) as local:

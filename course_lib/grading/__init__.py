@@ -8,7 +8,7 @@ What comes in:
 How it runs:
 - `sandbox`, `bubblewrap`: where a student's code runs; `warm`, `line`: the process it forks from
 - `kernel`: one kernel; `sandboxed_kernel`, `jupyter_kernel`: the two ways to one
-- `warm_parent`, `socket_kernel`: what runs inside the sandbox
+- `inside`: what runs inside the sandbox
 - `replay`: a submission's cells in a kernel, and again after it ended
 - `questions`, `execute`, `verdicts`: ask, judge, write verdicts; `outputs`: what of outputs is kept
 

@@ -14,8 +14,9 @@ from pathlib import Path
 ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "fonts", "localtime", "nsswitch.conf")
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 PACKAGE = Path(__file__).resolve().parents[1]
-# Parts of course_lib that a student's kernel has no use for.
+# Parts of course_lib that a student's kernel has no use for, and what it is run by.
 HIDDEN = ("grading", "command")
+INSIDE = Path(__file__).with_name("inside")
 KEPT_VARIABLES = ("LANG", "LC_ALL", "TZ", "NBGRADER_EXECUTION")
 WORK = "/tmp/work"
 # Capabilities: to become another user, and those of a parent whose kernels are users of their own.
@@ -29,17 +30,16 @@ def closed(
     command: Sequence[str],
     *,
     user: int,
-    shown: Sequence[Path],
     temporary: int,
     nested: bool = False,
 ) -> list[str]:
     """The command line that runs a command behind closed doors, in an empty folder `WORK`.
 
     Parameters: user, the id it runs under where the marker is root; an ordinary user's runs as nobody in a
-    user namespace. shown, files of the hidden parts of course_lib that it may read; temporary, size of each
-    folder in memory in MiB; nested, whether it may make namespaces of its own, as root for other users.
+    user namespace. temporary, size of each folder in memory in MiB; nested, whether it may make namespaces of
+    its own, as root for other users.
     """
-    inside = _files(shown, temporary)
+    inside = _files(temporary)
     if os.geteuid() == 0:
         kept = KEPT_CAPABILITIES if nested else ()
         return [*_process_namespace(), *_namespaces_of_root(kept), *inside, *_as_user(user, kept), *command]
@@ -83,15 +83,13 @@ def _as_user(user: int, kept: Sequence[str]) -> list[str]:
     ]
 
 
-def _files(shown: Sequence[Path], temporary: int) -> list[str]:
+def _files(temporary: int) -> list[str]:
     """All that can be seen, and the variables."""
     words = _system()
     words += ["--bind", "/proc", "/proc"] if os.geteuid() == 0 else ["--proc", "/proc"]
     words += ["--dev", "/dev", *_in_memory("/dev/shm", temporary), *_in_memory("/tmp", temporary)]
     words += ["--perms", "1777", "--dir", "/tmp/home", "--perms", "1777", "--dir", WORK]
     words += _libraries()  # after /tmp: the course itself may lie below it
-    for file in shown:
-        words += ["--ro-bind", str(file), str(file)]
     words += ["--remount-ro", "/", "--clearenv"]
     for name, value in variables().items():
         words += ["--setenv", name, value]
@@ -119,7 +117,7 @@ def _libraries() -> list[str]:
         words += ["--ro-bind", folder, folder]
     for name in HIDDEN:
         words += ["--perms", "0755", "--tmpfs", str(PACKAGE / name)]
-    return words
+    return [*words, "--ro-bind", str(INSIDE), str(INSIDE)]
 
 
 def variables() -> dict[str, str]:

@@ -17,7 +17,6 @@ MAX_MESSAGE = 16 * 2**20  # bytes
 MAX_HEARD = 32 * 2**20  # bytes that one run of code may send
 
 EXPRESSION = "ours"  # what the reply calls it
-REPLY = "execute_reply"
 
 ENDED = "The notebook's kernel ended. Does the code stop it, or use too much memory?"
 EXIT = "exit() and quit() end the notebook's kernel."
@@ -76,7 +75,7 @@ class Kernel(ABC):
                     heard += size
                     if heard > MAX_HEARD:
                         raise Gone(TOO_MUCH)
-                    if message["msg_type"] == REPLY:
+                    if message["msg_type"] == "execute_reply":
                         reply, deadline = message["content"], min(deadline, time.monotonic() + GRACE)
                     elif message["msg_type"] == "status":
                         idle = idle or message["content"].get("execution_state") == "idle"
@@ -116,7 +115,7 @@ class Kernel(ABC):
 
 def well_formed(message: Message) -> bool:
     """Whether a message has all that is looked at without asking again what it is."""
-    parent, content, kind = message["parent_header"], message["content"], message["msg_type"]
+    parent, content, kind = map(message.get, ("parent_header", "content", "msg_type"))
     return (
         isinstance(parent, dict)
         and isinstance(parent.get("msg_id"), str)

@@ -13,7 +13,6 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-LEVELS = 2  # of folders in a marker's own, where a student's code put no others
 NAMED = re.compile(r"marking-(\d+)-\w+")
 
 
@@ -33,28 +32,24 @@ def remove_folder(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         return
     try:
-        _remove_levels(str(folder), None, LEVELS)
-    except OSError:  # there is more in it, or it is a link
+        _remove_with_files(str(folder))
+    except OSError:  # there are folders in it, or it is a link
         # Not shutil.rmtree: it recurses, and a student can nest folders deeper than Python's stack.
         subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
-def _remove_levels(name: str, within: int | None, levels: int) -> None:
-    """Delete a folder with so many levels of others in it. Raises: OSError where there are more.
+def _remove_with_files(folder: str) -> None:
+    """Delete a folder with the files in it. Raises: OSError where there is something else.
 
-    It goes by descriptors: what is exchanged for a link meanwhile is not followed.
+    It goes by a descriptor: what is exchanged for a link meanwhile is not followed.
     """
-    descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=within)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        with os.scandir(descriptor) as entries:
-            for entry in entries:
-                if levels > 0 and entry.is_dir(follow_symlinks=False):
-                    _remove_levels(entry.name, descriptor, levels - 1)
-                else:
-                    os.unlink(entry.name, dir_fd=descriptor)
+        for name in os.listdir(descriptor):
+            os.unlink(name, dir_fd=descriptor)
     finally:
         os.close(descriptor)
-    os.rmdir(name, dir_fd=within)
+    os.rmdir(folder)
 
 
 def _is_left(path: Path) -> bool:

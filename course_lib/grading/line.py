@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import select
 import socket
 import threading
@@ -47,10 +46,10 @@ class Line:
     def alive(self) -> bool:
         """Whether there is somebody at the other end, who can fork another kernel."""
         with self._one_at_a_time:  # who says nothing unasked: there is something to hear at the end only
-            return not self._ended and not select.select([self.control], [], [], 0)[0]
+            return not self._ended and not self._hears(0)
 
-    def fork(self, ends: Sequence[socket.socket]) -> ForkedKernel:
-        """Start a kernel with these sockets. Raises: OSError when it cannot be closed in."""
+    def fork(self, ends: Sequence[int]) -> ForkedKernel:
+        """Start a kernel with these descriptors. Raises: OSError when it cannot be closed in."""
         limits = Limits()
         with self._one_at_a_time:
             self._kernels += 1
@@ -58,7 +57,7 @@ class Line:
             request = {
                 "do": "fork",
                 "number": number,
-                "user": own_user() if os.geteuid() == 0 else None,
+                "user": own_user(),
                 "work": WORK,
                 "again": below_temporary(),
                 "temporary": limits.temporary,
@@ -83,19 +82,22 @@ class Line:
         self.control.close()
         self._ended = True
 
-    def _send(self, request: dict[str, Any], ends: Sequence[socket.socket] = ()) -> None:
+    def _send(self, request: dict[str, Any], ends: Sequence[int] = ()) -> None:
         """Ask for something; a parent that is gone hears nothing."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             if not self._ended:
-                socket.send_fds(
-                    self.control, [json.dumps(request).encode()], [each.fileno() for each in ends]
-                )
+                socket.send_fds(self.control, [json.dumps(request).encode()], list(ends))
+
+    def _hears(self, seconds: float) -> bool:
+        poll = select.poll()
+        poll.register(self.control, select.POLLIN)
+        return bool(poll.poll(1000 * seconds))
 
     def _heard(self) -> dict[str, Any]:
         """What the parent answers. Raises: OSError when it has ended, or says nothing."""
         message = b""
         if not self._ended:
-            if not select.select([self.control], [], [], START_SECONDS)[0]:
+            if not self._hears(START_SECONDS):
                 self.close()
                 raise OSError("the warm parent says nothing")
             with contextlib.suppress(ConnectionResetError):

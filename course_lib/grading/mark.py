@@ -59,7 +59,7 @@ def mark(notebook: NotebookNode, tests: VisibleTests, original: NotebookNode, *,
 
     Parameters: tests, a `Source` for visible and hidden cases or `VisibleTests`; original, the notebook whose
     cells make the submission whole: the solution's or the released one; sandboxed, whether the notebook runs
-    in a closed room or with the user's own rights.
+    in the sandbox or with the user's own rights.
     """
     from .execute import JudgedExecute
 
@@ -67,6 +67,6 @@ def mark(notebook: NotebookNode, tests: VisibleTests, original: NotebookNode, *,
     noticed = list(notebook.metadata.pop("noticed", []))
     notebook, repairs = sanitise(notebook, cells, tests.follows)
     repairs = in_few_lines(repairs, {cell.name for cell in cells})
-    executor = JudgedExecute(kernel_name="python3", sandboxed=sandboxed, log=logging.getLogger("course.mark"))
+    executor = JudgedExecute(sandboxed=sandboxed, log=logging.getLogger("course.mark"))
     by_hand = {cell.name: cell.points or 0.0 for cell in cells if cell.by_hand}
     return Marked(tests.name, executor.mark(notebook, tests), noticed + repairs, by_hand)

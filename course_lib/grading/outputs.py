@@ -17,6 +17,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output, output_from_msg
 from .bubblewrap import WORK
 
 MAX_CHARACTERS = 100_000  # of one cell
+MOST_PARTS = 1_000  # lines of a traceback, kinds of a display
+KEPT = ("text/plain", "image/png", "image/jpeg")
 FOLDER = re.compile(rf"{re.escape(tempfile.gettempdir())}/marking-\d+-\w+|{re.escape(WORK)}\b")
 PLACES = sorted({sys.prefix, sys.base_prefix, str(Path(__file__).parents[2])} - {"/", "/usr"}, key=len)[::-1]
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
@@ -47,15 +49,16 @@ class CellOutputs:
     def hear(self, message: Mapping[str, Any]) -> None:
         """Take one message of the kernel."""
         kind, content = message["msg_type"], message["content"]
-        if kind == "stream" and not isinstance(content.get("text"), str):
-            return  # a list of lines passes for text with nbformat, but cannot be counted or joined
         if kind == "clear_output":
             self._clear = bool(content.get("wait"))
             if not self._clear:
                 self._empty()
             return
+        sound = _sound(kind, content)
+        if sound is None:
+            return
         try:
-            output = output_from_msg({**message, "header": {"msg_type": kind.removeprefix("update_")}})
+            output = output_from_msg({"header": {"msg_type": kind.removeprefix("update_")}, "content": sound})
         except Exception:  # not an output, or none that a notebook can hold
             return
         transient = content.get("transient")
@@ -66,9 +69,9 @@ class CellOutputs:
             return
         if self._clear:
             self._empty()
-        self._add(output)
-        if name:
-            self._shown.by_display_id.setdefault(name, []).append(output)
+        added = self._add(output)
+        if name and added is not None:  # what was cut is held by nobody
+            self._shown.by_display_id.setdefault(name, []).append(added)
 
     def stop(self, reason: str) -> None:
         """Say why the cell did not come to its end."""
@@ -87,9 +90,10 @@ class CellOutputs:
                 self._shown.left -= growth
                 each.data, each.metadata = output.data, output.metadata
 
-    def _add(self, output: NotebookNode) -> None:
+    def _add(self, output: NotebookNode) -> NotebookNode | None:
+        """Returns: what was added, as far as there was room."""
         if self._left <= 0:
-            return
+            return None
         size = _size(output)
         if size > self._left:
             output = _cut(output, self._left)
@@ -99,8 +103,39 @@ class CellOutputs:
         last = self.outputs[-1] if self.outputs else output
         if last is not output and _same_stream(last, output):
             last.text += output.text
-        else:
-            self.outputs.append(output)
+            return last
+        self.outputs.append(output)
+        return output
+
+
+def _sound(kind: str, content: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Of an output what is kept of it, or None where that is no text: nbformat would look into all of it,
+    which takes long where it is much and wrong."""
+    if kind == "stream":
+        name, text = content.get("name"), content.get("text")
+        return {"name": name, "text": text} if isinstance(name, str) and isinstance(text, str) else None
+    if kind == "error":
+        said = {key: content.get(key) for key in ("ename", "evalue", "traceback")}
+        lines = said["traceback"]
+        few = isinstance(lines, list) and len(lines) <= MOST_PARTS
+        return said if few and all(map(_is_text, [said["ename"], said["evalue"], *lines])) else None
+    data = content.get("data")
+    if (
+        not isinstance(data, dict)
+        or len(data) > MOST_PARTS
+        or not all(_is_text(data[name]) for name in KEPT if name in data)
+    ):
+        return None
+    count = content.get("execution_count")
+    return {
+        "data": {name: data[name] if name in KEPT else "" for name in data},
+        "metadata": {},
+        "execution_count": count if isinstance(count, int) else None,
+    }
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def stopped(reason: str) -> NotebookNode:

@@ -24,7 +24,7 @@ from .bubblewrap import MIB, NOBODY, closed
 PROBE = """
 import os, socket, sys
 from importlib.util import find_spec
-for name in ("ipykernel", "course_lib.checks.answer"):
+for name in ("ipykernel", "course_lib.grading.inside.pipe_kernel"):
     if find_spec(name) is None:
         sys.exit(f"no module named {name}")
 seen = [path for path in sys.argv[1:] if os.path.exists(path)]
@@ -110,14 +110,10 @@ def needs_sandbox(option: str, unsandboxed: bool) -> bool:
     return True
 
 
-def command(words: Sequence[str], limits: Limits | None = None, shown: Sequence[Path] = ()) -> list[str]:
-    """The command line that runs a command in a sandbox, as a user of its own.
-
-    Parameters: shown, files of the hidden parts of course_lib that it may read.
-    """
+def command(words: Sequence[str], limits: Limits | None = None) -> list[str]:
+    """The command line that runs a command in a sandbox, as a user of its own."""
     limits = limits or Limits()
-    inside = [*limits.command(), *words]
-    return closed(inside, user=own_user(), shown=shown, temporary=limits.temporary)
+    return closed([*limits.command(), *words], user=own_user(), temporary=limits.temporary)
 
 
 def own_user() -> int:

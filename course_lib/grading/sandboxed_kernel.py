@@ -1,4 +1,4 @@
-"""A kernel in the sandbox, and the marker's end of the socket to it.
+"""A kernel in the sandbox, and the marker's ends of the pipes to it.
 
 It is a fork of a warm parent or, where there is none, a process of its own.
 """
@@ -6,25 +6,22 @@ It is a fork of a warm parent or, where there is none, a process of its own.
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import select
-import socket
-import struct
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 from . import warm
+from .inside.frames import LENGTH, READ_AT_ONCE
 from .kernel import ENDED, MAX_MESSAGE, SILENT, STARTUP, Gone, Kernel, Message, well_formed
+from .line import ForkedKernel
 from .sandbox import command
 
-SCRIPT = Path(__file__).with_name("socket_kernel.py")
-LENGTH = struct.Struct("!I")
-READ_AT_ONCE = 2**20  # bytes
+SCRIPT = "course_lib.grading.inside.pipe_kernel"
 
 
 class SandboxedKernel(Kernel):
@@ -35,13 +32,11 @@ class SandboxedKernel(Kernel):
     """
 
     def __init__(self, modules: Sequence[str]) -> None:
-        self._frames, theirs = _pair()
-        self._interrupts, interrupts = _pair()
-        self._process: warm.ForkedKernel | subprocess.Popen[bytes] | None = None
+        self._process: ForkedKernel | subprocess.Popen[bytes] | None = None
+        self._wire = Wire()
         try:
-            with theirs, interrupts:
-                self._process = _started(modules, [theirs, interrupts])
-            self._wire = Wire(self._frames)
+            self._process = _started(modules, self._wire.theirs)
+            self._wire.close_theirs()
             self._expect_ready()
         except BaseException:
             self.end()
@@ -69,8 +64,7 @@ class SandboxedKernel(Kernel):
 
     def interrupt(self) -> None:
         """Stop what runs, by a KeyboardInterrupt."""
-        with suppress(OSError):
-            self._interrupts.send(b"!")
+        self._wire.interrupt()
 
     def end(self) -> None:
         """Kill the kernel and all that it started; what it wrote was in memory."""
@@ -78,8 +72,7 @@ class SandboxedKernel(Kernel):
             self._process.kill()
         if isinstance(self._process, subprocess.Popen):
             self._process.wait()
-        self._frames.close()
-        self._interrupts.close()
+        self._wire.close()
 
     def _expect_ready(self) -> None:
         end = time.monotonic() + STARTUP
@@ -91,12 +84,35 @@ class SandboxedKernel(Kernel):
 
 
 class Wire:
-    """Whole frames over a socket, each its length in four bytes and then data; nobody is waited for."""
+    """Whole frames over pipes, each its length in four bytes and then data; nobody is waited for.
 
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-        self._connection.setblocking(False)
+    theirs: the kernel's ends, of the pipes for requests, answers and interrupts.
+    """
+
+    def __init__(self) -> None:
+        (requests, self._requests), (self._answers, answers) = os.pipe(), os.pipe()
+        interrupts, self._interrupts = os.pipe()
+        self.theirs = [requests, answers, interrupts]
+        self._mine = [self._requests, self._answers, self._interrupts]
+        for mine in self._mine:
+            os.set_blocking(mine, False)
         self._coming, self._going = bytearray(), bytearray()
+
+    def close_theirs(self) -> None:
+        """Leave the kernel's ends to the kernel, whose end is heard then."""
+        while self.theirs:
+            os.close(self.theirs.pop())
+
+    def close(self) -> None:
+        """Hang up."""
+        self.close_theirs()
+        while self._mine:
+            os.close(self._mine.pop())
+
+    def interrupt(self) -> None:
+        """Send an interrupt; one that nobody takes is not needed."""
+        with suppress(BlockingIOError, BrokenPipeError):
+            os.write(self._interrupts, b"!")
 
     def put(self, data: bytes) -> None:
         """Let a frame go out, while others are waited for."""
@@ -108,22 +124,21 @@ class Wire:
         end = time.monotonic() + seconds
         ended = False
         while True:
-            ready, free, _ = select.select(
-                [self._connection],
-                [self._connection] if self._going else [],
-                [],
-                max(0.0, end - time.monotonic()),
-            )
+            poll = select.poll()
+            poll.register(self._answers, select.POLLIN)
+            if self._going:
+                poll.register(self._requests, select.POLLOUT)
+            seen = dict(poll.poll(1000 * max(0.0, end - time.monotonic())))
             try:
-                if free:
-                    del self._going[: self._connection.send(self._going)]
-                if ready:
-                    data = self._connection.recv(READ_AT_ONCE)
+                if self._requests in seen:
+                    del self._going[: os.write(self._requests, self._going)]
+                if self._answers in seen:
+                    data = os.read(self._answers, READ_AT_ONCE)
                     ended = not data
                     self._coming += data
             except BlockingIOError:
                 pass
-            except (BrokenPipeError, ConnectionResetError):
+            except BrokenPipeError:
                 ended = True
             complete = list(self._complete())
             yield from complete
@@ -146,12 +161,8 @@ class Wire:
         del self._coming[:at]
 
 
-def _pair() -> tuple[socket.socket, socket.socket]:
-    return socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-
-
-def _started(modules: Sequence[str], ends: Sequence[socket.socket]) -> Any:
-    """Fork a kernel, or start it."""
+def _started(modules: Sequence[str], ends: Sequence[int]) -> ForkedKernel | subprocess.Popen[bytes]:
+    """Fork a kernel, or start it. Raises: Gone when it cannot be started."""
     line = warm.line_with(modules) if modules else None
     if line is not None:
         try:
@@ -159,9 +170,9 @@ def _started(modules: Sequence[str], ends: Sequence[socket.socket]) -> Any:
         except OSError as error:
             if line.alive:
                 warm.give_up(modules, error)  # where the parent has ended, the next kernel has another
-    numbers = [each.fileno() for each in ends]
-    words = command([sys.executable, str(SCRIPT), *map(str, numbers)], shown=[SCRIPT])
-    quiet = (
-        subprocess.DEVNULL
-    )  # what a process writes past the kernel would land in the marker's own terminal
-    return subprocess.Popen(words, pass_fds=numbers, stdin=quiet, stdout=quiet, stderr=quiet)
+    words = command([sys.executable, "-m", SCRIPT, *map(str, ends)])
+    quiet = subprocess.DEVNULL  # or it would land in the marker's own terminal
+    try:
+        return subprocess.Popen(words, pass_fds=ends, stdin=quiet, stdout=quiet, stderr=quiet)
+    except OSError as error:
+        raise Gone(ENDED) from error

@@ -16,14 +16,12 @@ import sys
 import threading
 from collections.abc import Sequence
 from multiprocessing.util import Finalize
-from pathlib import Path
 
 from .bubblewrap import closed
 from .line import Line
 from .sandbox import Limits, own_user
 
-SCRIPT = Path(__file__).with_name("warm_parent.py")
-KERNEL = Path(__file__).with_name("socket_kernel.py")  # which that one imports
+SCRIPT = "course_lib.grading.inside.warm_parent"
 CLOSE_SECONDS = 0.2  # for a parent to end by itself; one that still imports does not look up
 
 
@@ -74,14 +72,8 @@ _one_at_a_time = threading.RLock()
 
 
 def _start(door: int, modules: Sequence[str]) -> subprocess.Popen[bytes]:
-    words = [sys.executable, str(SCRIPT), str(door), *modules]
-    command = closed(
-        words,
-        user=own_user(),
-        shown=[SCRIPT, KERNEL],
-        temporary=Limits().temporary,
-        nested=True,
-    )
+    words = [sys.executable, "-m", SCRIPT, str(door), *modules]
+    command = closed(words, user=own_user(), temporary=Limits().temporary, nested=True)
     quiet = subprocess.DEVNULL
     return subprocess.Popen(command, pass_fds=[door], stdin=quiet, stdout=quiet, stderr=quiet)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .task import Assignment
 
 CONNECT_SECONDS = 10
-FORKS_FOR = 8  # processes that one warm parent forks for: a fork takes it a twentieth of what a kernel takes
+FORKS_FOR = 4  # processes that one warm parent forks for: a fork takes it a tenth of what a submission takes
 AHEAD = 4  # submissions for each thread of a cluster that it has been sent, and no more: they fill its memory
 
 Name = TypeVar("Name", bound=Hashable)
@@ -43,7 +43,7 @@ class Local(Processes):
     """Processes of this machine, with lines to warm parents for their kernels.
 
     Parameters: modules, what submissions import, as far as it takes long: it is imported once for the kernels
-    of every eight processes, beside what this process does meanwhile.
+    of every four processes, beside what this process does meanwhile.
     """
 
     def __init__(self, workers: int, modules: Sequence[str], *, sandboxed: bool) -> None:

@@ -145,6 +145,11 @@ CODE = [
         last(SOCKETS + "    os.write(each, b'\\0\\0\\0\\2\\x80{')"),
     ),
     Broken(
+        "empty-message",
+        "a cell that sends a message in which nothing stands",
+        last(SOCKETS + "    os.write(each, b'\\0\\0\\0\\2{}')"),
+    ),
+    Broken(
         "half-frame",
         "a cell that begins a message and never ends it",
         last(SOCKETS + "    os.write(each, b'\\0\\0\\x80\\0{')"),

@@ -81,7 +81,7 @@ def _largest_kernel() -> float:
 def _own_memory(process: Path) -> int:
     """What a kernel does not share with the parent that it was forked from; 0 for any other process."""
     try:
-        if b"warm_parent.py" not in (process / "cmdline").read_bytes():
+        if b"inside.warm_parent" not in (process / "cmdline").read_bytes():
             return 0
         if "\t1\n" not in (process / "status").read_text().split("NSpid:", 1)[1][:60]:
             return 0  # the parent, or what it is forking
