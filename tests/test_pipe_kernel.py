@@ -100,8 +100,9 @@ CELLS = {
     ],
     "prints much": ["for i in range(3000): print('x' * 20)"],
 }
-# Addresses, numbers of processes, and where Python is, which has a short name in a home folder.
-CHANGING = re.compile(r"0x[0-9a-f]+|(?<=ipykernel_)\d+|(?<![\w/.-])[~…]?[\w/.-]*(?=/lib/python)")
+# Addresses, numbers of processes, and where a file is, which has a short name in a home folder.
+COLOUR = re.compile(r"\\x1b\[[\d;]*m")
+CHANGING = re.compile(r"0x[0-9a-f]+|(?<=ipykernel_)\d+|(?<=File )[^:]+")
 
 
 STREAM = "{{'output_type': 'stream', 'name': 'stdout', 'text': '{}\\n'}}"
@@ -138,7 +139,7 @@ def _shown(kernel: Kernel, code: str) -> tuple[list[str], Any]:
     outputs = Shown().cell()
     reply, interrupted = kernel.run(code, 30, outputs.hear, expression="6 * 7")
     assert not interrupted
-    texts = [CHANGING.sub("…", str(each)) for each in kept(outputs.outputs)]
+    texts = [CHANGING.sub("…", COLOUR.sub("", str(each))) for each in kept(outputs.outputs)]
     return texts, (reply["status"], reply["execution_count"], reply["user_expressions"], reply["payload"])
 
 
