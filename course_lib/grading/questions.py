@@ -49,7 +49,7 @@ class Questions:
     def together(self, requests: Mapping[Key, Json]) -> dict[Key, Json]:
         """The bundles of several requests, asked at once; nothing where anything is not as it should be, and
         then each test is asked alone, in a new kernel."""
-        heard = _Displays()
+        heard = Displays()
         if not requests or not self.replay.ask_together(ask([*requests.values()]), heard.hear):
             return {}
         try:
@@ -65,7 +65,7 @@ class Questions:
         stuck = self.is_stuck(test)
         if stuck is not None:
             return stuck
-        heard, key = _Displays(), (test.exercise.function, test.behaviour.name)
+        heard, key = Displays(), (test.exercise.function, test.behaviour.name)
         try:
             self.replay.run()  # in a new kernel other places may have been kept than in the last one
             if self.replay.ask(ask([self.at_place(test, request)]), heard.hear):
@@ -92,7 +92,7 @@ class Questions:
 
 def can_answer(kernel: Kernel) -> bool:
     """Whether a kernel that ran nothing else answers a question about nothing."""
-    heard = _Displays()
+    heard = Displays()
     try:
         kernel.run("", NOTHING_SECONDS, heard.hear, expression=ask([NOTHING]))
         return _bundles_for([NOTHING], heard)[0]["calls"] == []
@@ -100,7 +100,7 @@ def can_answer(kernel: Kernel) -> bool:
         return False
 
 
-class _Displays:
+class Displays:
     """What a kernel displays, as it arrives."""
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class _Displays:
             self.contents.append(message["content"])
 
 
-def _bundles_for(requests: Sequence[Json], heard: _Displays) -> list[Json]:
+def _bundles_for(requests: Sequence[Json], heard: Displays) -> list[Json]:
     """The bundles that answer these requests, each its own.
 
     Raises: BadRecord where they do not: the answer to another function's questions would cost its points.

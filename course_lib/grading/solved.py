@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from course_lib.checks import hidden
 from course_lib.checks.values import BadRecord
 
 from .kernel import TOO_LONG, Gone, Kernel, Message
+from .questions import Displays
 from .source import Source
 
 SECONDS = 300.0  # for each cell of the solution, and for all answers
@@ -19,22 +19,15 @@ def answer_in_kernel(source: Source, start: Callable[[], Kernel]) -> None:
 
     Raises: Gone or BadRecord when it does not.
     """
-    kernel = start()
-    shown: list[Any] = []
-
-    def hear(message: Message) -> None:
-        if message["msg_type"] == "display_data":
-            shown.append(message["content"])
-
+    kernel, heard = start(), Displays()
     try:
         for code in source.code():
-            _expect_success(*kernel.run(code, SECONDS, hear))
-        shown.clear()
+            _expect_success(*kernel.run(code, SECONDS, lambda message: None))
         question = hidden.ask(source.assignment, source.secret)
-        _expect_success(*kernel.run("", SECONDS, hear, expression=question))
+        _expect_success(*kernel.run("", SECONDS, heard.hear, expression=question))
     finally:
         kernel.end()
-    source.keep(hidden.read(shown))
+    source.keep(hidden.read(heard.contents))
 
 
 def _expect_success(reply: Message, interrupted: bool) -> None:
