@@ -8,6 +8,7 @@ import json
 import sys
 import types
 import warnings
+from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -17,7 +18,7 @@ import torch
 from course_lib import attention
 from course_lib.checks import quiet as quiet_module
 from course_lib.checks.collect import collect
-from course_lib.checks.refuse import refusing
+from course_lib.checks.refuse import Refusing
 from course_lib.checks.values import encode, receive
 
 SCORES = np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 1.0]])
@@ -408,14 +409,27 @@ def test_functions_are_allowed_again_after_an_interrupt() -> None:
 
 
 def test_a_module_that_nobody_imported_is_left_alone() -> None:
-    with refusing(["not_imported_anywhere.softmax", "not_imported.Class.method"], {}):
+    with Refusing(["not_imported_anywhere.softmax", "not_imported.Class.method"], {}):
         assert "not_imported_anywhere" not in sys.modules
+
+
+def test_a_module_that_a_call_imports_is_refused_from_the_next_call_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "imported_late.py").write_text("def soft(x):\n    return x\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    code = "def f(x):\n    import imported_late\n    return imported_late.soft(x)"
+    bundle = _collected(code, SCORES, SCORES, refused=["imported_late.soft"])
+    del sys.modules["imported_late"]
+    first, second = bundle["calls"]
+    assert "returned" in first
+    assert second["error"]["type"] == "Refused"
 
 
 def test_a_name_bound_to_a_refused_function_comes_back_even_if_it_was_rebound() -> None:
     names = {"sm": torch.softmax, "part": functools.partial(torch.softmax, dim=0), "other": 3}
     before = dict(names)
-    with contextlib.suppress(ZeroDivisionError), refusing(["torch.softmax"], names):
+    with contextlib.suppress(ZeroDivisionError), Refusing(["torch.softmax"], names):
         names["sm"] = None
         raise ZeroDivisionError
     assert names == before

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +16,7 @@ import pytest
 import torch
 
 from course_lib.grading import line, warm
-from course_lib.grading.inside import warm_parent
+from course_lib.grading.inside import huge_pages, warm_parent
 from course_lib.grading.kernel import Gone, Message
 from course_lib.grading.sandbox import Limits
 from course_lib.grading.sandboxed_kernel import SandboxedKernel, Wire
@@ -151,6 +153,32 @@ def test_for_root_each_kernel_is_a_user_of_its_own_also_below_one_parent() -> No
         assert groups == []
         assert shown == [str(ids[0]), str(ids[0]), "1"]
     assert users[0] != users[1]
+
+
+def test_kernels_that_fork_before_and_after_memory_is_gathered_are_as_before(
+    parent: warm.WarmParent,
+) -> None:
+    warm.fork_at(parent.line(), MODULES)
+    with kernel() as first:
+        tell(first, "x = list(range(10**5))")
+        for _ in range(warm_parent.MANY):
+            with kernel() as other:
+                tell(other, "import numpy\nx = numpy.ones(10**6)")
+        assert tell(first, "said['sum'] = sum(x)") == {"sum": sum(range(10**5))}
+
+
+HUGE = "print([int(l.split()[1]) for l in open('/proc/self/smaps_rollup') if l.startswith('AnonHuge')][0])"
+
+
+def test_kernels_share_huge_pages_with_their_parent_where_the_system_has_them() -> None:
+    code = f"x = [bytes(10**5) for _ in range(200)]\n{HUGE}"
+    told = {**os.environ, huge_pages.VARIABLE[0]: huge_pages.VARIABLE[1]}
+    done = subprocess.run([sys.executable, "-c", code], env=told, capture_output=True, text=True, check=True)
+    if int(done.stdout) == 0:
+        pytest.skip("this system gives no huge pages to those who ask")
+    with kernel(("torch", *MODULES)) as client:
+        assert tell(client, HUGE.replace("print(", "said['kB'] = ("))["kB"] > 0
+        assert tell(client, f"said['told'] = {huge_pages.VARIABLE[0]!r} in os.environ") == {"told": False}
 
 
 def test_each_kernel_draws_random_numbers_of_its_own() -> None:

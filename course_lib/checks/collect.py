@@ -15,7 +15,7 @@ import numpy as np
 
 from .probes import PROBES, parameters_of
 from .quiet import quiet
-from .refuse import refusing
+from .refuse import Refusing
 from .values import Json, decode_named, encode, receive
 
 MAX_WORDS = 300
@@ -33,12 +33,12 @@ def collect(request: Json, namespace: MutableMapping[str, Any]) -> Json:
     """
     name = request["function"]
     missing, calls = _missing(namespace.get(name), request), []
-    interrupted = False
+    interrupted, refusing = False, Refusing(request["refused"], namespace)
     for call in request["calls"] if missing is None else []:
         record: Json = {"error": INTERRUPTED, "changed": []}
         if not interrupted:
             try:
-                with quiet(), refusing(request["refused"], namespace):
+                with quiet(), refusing:
                     record = _record(namespace.get(name), call, request["parameters"])
             except KeyboardInterrupt:
                 interrupted = True

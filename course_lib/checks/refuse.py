@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, MutableMapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,25 +17,66 @@ class Refused(Exception):
     """Raised inside the function under check when it calls what it should write itself."""
 
 
-@contextmanager
-def refusing(names: Sequence[str], namespace: MutableMapping[str, Any]) -> Iterator[None]:
-    """Make the named functions raise `Refused` inside the block, under every name the notebook has for them.
+@dataclass(frozen=True)
+class _Place:
+    """Where a refused function is found. own: whether its owner has it itself, or inherits it."""
+
+    owner: Any
+    attribute: str
+    function: Any
+    own: bool
+    refuse: Callable[..., Any]
+
+
+class Refusing:
+    """Inside its `with` block the named functions raise `Refused`, under every name the notebook has for
+    them. It can be used again and again: to find them takes longer than most calls.
 
     Parameters: names such as "torch.softmax" or "torch.Tensor.softmax"; namespace, the notebook's names.
     Modules that nobody imported are left alone.
     """
-    found = {name: each for name in names if (each := _find(name)) is not None}
-    refusals = {name: _refusal(name) for name in found}
-    instead: dict[int, Callable[..., Any]] = {}
-    for name, (_, _, function) in found.items():
-        instead.setdefault(id(function), refusals[name])
-    aliases = {alias: value for alias, value in namespace.items() if _meant(value) in instead}
-    with ExitStack() as stack:
-        for name, (owner, attribute, function) in found.items():
-            stack.enter_context(_replaced(owner, attribute, function, refusals[name]))
-        stack.callback(namespace.update, aliases)
-        namespace.update({alias: instead[_meant(value)] for alias, value in aliases.items()})
-        yield
+
+    def __init__(self, names: Sequence[str], namespace: MutableMapping[str, Any]) -> None:
+        self.namespace = namespace
+        self._not_found = list(names)
+        self._places: list[_Place] = []
+        self._instead: dict[int, Callable[..., Any]] = {}
+        self._aliases: dict[str, Any] = {}
+
+    def __enter__(self) -> None:
+        self._find_more()
+        instead = self._instead
+        self._aliases = {alias: value for alias, value in self.namespace.items() if _meant(value) in instead}
+        try:
+            for place in self._places:
+                setattr(place.owner, place.attribute, place.refuse)
+            for alias, value in self._aliases.items():
+                self.namespace[alias] = instead[_meant(value)]
+        except BaseException:  # an interrupt
+            self._allow()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._allow()
+
+    def _allow(self) -> None:
+        self.namespace.update(self._aliases)
+        for place in reversed(self._places):
+            if place.own:
+                setattr(place.owner, place.attribute, place.function)
+            elif place.attribute in vars(place.owner):
+                delattr(place.owner, place.attribute)
+
+    def _find_more(self) -> None:
+        """Find those whose modules have been imported since."""
+        for name in list(self._not_found):
+            found = _find(name)
+            if found is not None:
+                owner, attribute, function = found
+                self._not_found.remove(name)
+                refuse = _refusal(name)
+                self._places.append(_Place(owner, attribute, function, attribute in vars(owner), refuse))
+                self._instead.setdefault(id(function), refuse)
 
 
 def _find(name: str) -> tuple[Any, str, Any] | None:
@@ -60,19 +101,6 @@ def _refusal(name: str) -> Callable[..., Any]:
         raise Refused(words)
 
     return refuse
-
-
-@contextmanager
-def _replaced(owner: Any, attribute: str, function: Any, refuse: Callable[..., Any]) -> Iterator[None]:
-    own = attribute in vars(owner)
-    setattr(owner, attribute, refuse)
-    try:
-        yield
-    finally:
-        if own:
-            setattr(owner, attribute, function)
-        else:
-            delattr(owner, attribute)
 
 
 def _meant(value: Any) -> int:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 
@@ -51,26 +52,25 @@ def run(args: argparse.Namespace) -> int:
 
 def mark_file(args: argparse.Namespace) -> int:
     """Mark the notebook. Returns: 0 with all automatic points, 1 when some are missing."""
-    import sys
-    from pathlib import Path
+    from course_lib.project import project_root
+
+    path, root = Path(args.what), project_root()
+    if path.is_file():
+        _begin(args, root / "solutions" / path.stem / path.name)
 
     from course_lib.grading.mark import assignment_of, mark
     from course_lib.grading.sandbox import missing, needs_sandbox
     from course_lib.grading.secret import NAME, read_or_make
     from course_lib.grading.source import Source, VisibleTests
     from course_lib.grading.submission import read_submission
-    from course_lib.grading.warm import begin
-    from course_lib.project import project_root
 
-    path = Path(args.what)
-    notebook, root = read_submission(path), project_root()
+    notebook = read_submission(path)
     name = assignment_of(path, notebook)
     solution = root / "solutions" / name / f"{name}.ipynb"
     if solution.is_file():
         tests: VisibleTests = Source(solution, read_or_make(root / NAME))
         original = tests.notebook  # type: ignore[attr-defined]
-        if not args.unsandboxed and sys.platform == "linux":
-            begin(tests.imports)
+        _begin(args, solution)  # where the notebook has another name
     else:
         print("There is no solutions/ here, so only the visible checks are run; hidden tests may find more.")
         tests = VisibleTests(name)
@@ -81,6 +81,17 @@ def mark_file(args: argparse.Namespace) -> int:
     marked = mark(notebook, tests, original, sandboxed=sandboxed)
     print(table(marked))
     return 0 if marked.points == marked.max_points else 1
+
+
+def _begin(args: argparse.Namespace, solution: Path) -> None:
+    """Let what kernels import begin, if it has not, while this process imports what it needs itself."""
+    import sys
+
+    from course_lib.grading.imports import imports_of
+    from course_lib.grading.warm import begin
+
+    if solution.is_file() and not args.unsandboxed and sys.platform == "linux":
+        begin(imports_of(solution))
 
 
 def table(marked: Any) -> str:

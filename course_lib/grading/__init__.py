@@ -1,12 +1,13 @@
 """Marking: nbgrader plug-ins that collect in the student's kernel and judge outside it.
 
 What comes in:
-- `finding`, `submission`: which file in a student's folder counts, and what is in it
+- `finding`, `files`, `submission`: which file in a student's folder counts, and what is in it
 - `exporter`: how nbgrader reads submissions through these; `nothing_handed_in`: where there is none
 - `sanitise`: make a submission whole again before it runs
 
 How it runs:
-- `sandbox`, `bubblewrap`: where a student's code runs; `warm`, `line`: the process it forks from
+- `sandbox`, `bubblewrap`: where a student's code runs; `warm`, `line`: the process it forks from;
+  `imports`: what that has imported
 - `kernel`: one kernel; `sandboxed_kernel`, `jupyter_kernel`: the two ways to one
 - `inside`: what runs inside the sandbox
 - `replay`: a submission's cells in a kernel, and again after it ended
@@ -22,7 +23,7 @@ What goes out:
 - `repairs`: many of a kind in one line
 - `mark`: one notebook without a gradebook
 - `class_marking`, `class_record`, `class_feedback`: a class; `recorded`: what the gradebook has of it
-- `workers`, `processes`, `task`, `store`: a class's results
+- `workers`, `processes`, `task`, `store`: a class's results; `version`: what they depend on
 - `writer`, `marked`, `gradebook`: what nbgrader keeps of a submission
 - `course`: nbgrader's configuration and folders
 - `release`: stubs that name their exercise

@@ -12,6 +12,7 @@ from pathlib import Path
 
 # What a program needs of /etc: the loader's cache, time zone, fonts, name tables without accounts.
 ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "fonts", "localtime", "nsswitch.conf")
+HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage"  # where the C library looks whether it can ask for them
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 PACKAGE = Path(__file__).resolve().parents[1]
 # Parts of course_lib that a student's kernel has no use for, and what it is run by.
@@ -148,7 +149,7 @@ def _system() -> list[str]:
     words += ["--perms", "0755", "--dir", "/etc"]  # or bubblewrap would make it root's alone
     for name in ETC:
         words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    return words
+    return [*words, *_parents([HUGE_PAGES]), "--ro-bind-try", HUGE_PAGES, HUGE_PAGES]
 
 
 def _parents(folders: list[str]) -> list[str]:

@@ -23,11 +23,12 @@ from nbgrader.converters.base import NbGraderException
 from course_lib.errors import CourseError
 from course_lib.project import MARKER
 
-from .class_record import digest_of, marked_path
+from .class_record import FOLDER, digest_of, marked_path
 from .course import course_directory, read_config
+from .files import write_whole
 from .gradebook import AssignmentGradebook
 from .processes import Failed, Processes
-from .store import FOLDER, code_version, write_whole
+from .version import code_version
 
 PAGE_LIBRARIES = (
     *("nbgrader", "nbconvert", "beautifulsoup4"),

@@ -16,15 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 from course_lib.errors import CourseError
 
-from .class_record import ClassRecord, Done, Submission, marked_path, submissions
+from .class_record import FOLDER, ClassRecord, Done, Submission, marked_path, submissions
 from .course import judging_settings
+from .imports import imports_of
 from .recorded import recorded
 from .sandbox import needs_sandbox
 from .secret import NAME, OTHER_SECRET, read_or_make, record_use
-from .store import FOLDER, Store, assignment_version
+from .version import assignment_version
 
 if TYPE_CHECKING:
     from .source import Source
+    from .store import Store
     from .task import Assignment
     from .workers import Cluster, Local
 
@@ -68,17 +70,19 @@ def mark_class(
             results[each.student] = known
             tell(known)
     if waiting:
-        from .source import Source
         from .workers import Cluster, Local
 
-        source, count = Source(solution, secret), min(workers, len(waiting))
-        here = scheduler is None
-        machine = Local(count, source.imports, sandboxed=sandboxed) if here else Cluster(str(scheduler))
-        with machine:
+        count, here = min(workers, len(waiting)), scheduler is None
+        machine = Local(count, imports_of(solution), sandboxed=sandboxed) if here else Cluster(str(scheduler))
+        with machine:  # which gets ready while this process imports the rest
+            from .source import Source
+            from .store import Store
+
             if here:
                 needs_sandbox("--unsandboxed", not sandboxed)
             if record_use(root / NAME, secret):
                 logging.getLogger("course.mark").warning("%s", OTHER_SECRET)
+            source = Source(solution, secret)
             store = Store(root / FOLDER / assignment, version)
             marked = _mark(waiting, source, store, root, machine, sandboxed=sandboxed, settings=settings)
             for each, done in marked:

@@ -19,11 +19,12 @@ from typing import Any
 from course_lib.errors import CourseError
 from course_lib.project import MARKER
 
+from .files import read_bytes, write_whole
 from .finding import find_notebook
 from .recorded import Recorded
-from .store import FOLDER, write_whole
-from .submission import read_bytes
 from .timestamp import read_timestamp
+
+FOLDER = ".course_marks"
 
 
 @dataclass(frozen=True)

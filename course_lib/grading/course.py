@@ -12,6 +12,8 @@ from course_lib.project import MARKER
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
 
+SQLITE = "sqlite:///"
+
 
 def read_config(root: Path) -> Config:
     """nbgrader's configuration in the course's folder."""
@@ -25,13 +27,13 @@ def judging_settings(root: Path) -> dict[str, Any]:
 
 def database_url(root: Path) -> str:
     """Where the gradebook is, as nbgrader finds it."""
-    default = f"sqlite:///{root.resolve() / 'gradebook.db'}"
+    default = f"{SQLITE}{root.resolve() / 'gradebook.db'}"
     return str(read_config(root).CourseDirectory.get("db_url", default))
 
 
 def no_file_of(url: str) -> bool:
     """Whether it is the address of an SQLite file that is not there, which connecting would make."""
-    return url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).is_file()
+    return url.startswith(SQLITE) and not Path(url.removeprefix(SQLITE)).is_file()
 
 
 def course_directory(root: Path, config: Config | None = None) -> CourseDirectory:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from nbformat import NotebookNode
@@ -41,7 +42,7 @@ class SourceCell:
         """Whether a person marks it."""
         return self.grade and self.solution
 
-    @property
+    @cached_property
     def released(self) -> str:
         """Its text as students receive it."""
         hidden = r"^### BEGIN (HIDDEN TESTS|MARK SCHEME)$.*?^### END \1$\n?"
@@ -206,23 +207,24 @@ def _with_pictures(made: NotebookNode, cell: NotebookNode) -> NotebookNode:
 
 def _add_missing(cells: list[NotebookNode], source_cells: Sequence[SourceCell], repairs: list[str]) -> None:
     """Put back what was deleted, each behind the cell that precedes it in the source."""
-    position = 0
-    present = {name_of(cell) for cell in cells}
+    position, names = 0, [name_of(cell) for cell in cells]
     for wanted in source_cells:
-        if wanted.name in present:
-            position = next(i for i, cell in enumerate(cells) if name_of(cell) == wanted.name) + 1
+        if wanted.name in names:
+            position = names.index(wanted.name) + 1
         else:
             # An answer in words comes back as it was handed out, which nbgrader knows to be no answer.
             cells.insert(position, wanted.cell("" if wanted.solution and not wanted.by_hand else None))
+            names.insert(position, wanted.name)
             position += 1
             repairs.append(f"The cell {wanted.name} was missing and was put back.")
 
 
 def _move_behind(cells: list[NotebookNode], follows: Mapping[str, str], repairs: list[str]) -> None:
     """A test that stands before the answer it tests moves behind it."""
+    names = [name_of(cell) for cell in cells]
     for test, answer in follows.items():
-        names = [name_of(cell) for cell in cells]
         if test in names and answer in names and names.index(test) < names.index(answer):
-            cell = cells.pop(names.index(test))
-            cells.insert(names.index(answer), cell)
+            before, behind = names.index(test), names.index(answer)
+            cells.insert(behind, cells.pop(before))
+            names.insert(behind, names.pop(before))
             repairs.append(f"The cell {test} stood before {answer} and was moved behind it.")

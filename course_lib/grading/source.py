@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,8 +18,9 @@ from course_lib.checks.store import visible
 from course_lib.checks.values import Json, Received
 from course_lib.errors import CourseError
 
+from .imports import imports_of
+
 PartKey = tuple[str, str, bool]  # function, behaviour, whether a sentence may tell inputs
-HEAVY = ("numpy", "torch", "matplotlib.pyplot")
 
 
 @dataclass(frozen=True)
@@ -200,14 +200,7 @@ class Source(AllTests):
     @cached_property
     def imports(self) -> list[str]:
         """The heavy modules that the notebook imports, and what its checks import."""
-        code = "\n".join(self.code())
-        found = [
-            name for name in HEAVY if re.search(rf"^\s*(import|from) {re.escape(name)}\b", code, re.MULTILINE)
-        ]
-        # The first optimiser of a process imports the compiler, which takes as long as torch itself.
-        compiler = ["torch._dynamo"] if "optim." in code else []
-        used = ["course_lib.checks.torch_used"] if "torch" in found else []
-        return [*found, "course_lib.checks.answer", *compiler, *used]
+        return imports_of(self.path)
 
     def stand_ins(self, test: Test) -> Json:
         """The code of the solution's own predecessors."""

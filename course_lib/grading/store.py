@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
-from fnmatch import fnmatch
-from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +17,8 @@ from nbformat import NotebookNode, from_dict
 
 from course_lib.checks.judge import Verdict
 
+from .files import write_whole
 from .sanitise import name_of
-
-FOLDER = ".course_marks"
-PACKAGE = Path(__file__).resolve().parents[1]
-# What marks may depend on beside the assignment: the parts that judge, and the libraries that compute.
-JUDGING = ("checks", "grading", "term/late.py")
-LIBRARIES = ("numpy", "torch", "ipykernel", "ipython", "nbformat", "nbgrader")
 
 
 @dataclass(frozen=True)
@@ -86,47 +77,10 @@ class Store:
         return self.folder / f"{key}.json"
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that is never seen half: it is replaced when all of the text is there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".{os.getpid()}")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        if os.name == "nt" and path.exists():
-            path.chmod(0o600)  # Windows replaces no file that is read-only
-        os.replace(temporary, path)
-    except OSError:  # such as a full disk
-        temporary.unlink(missing_ok=True)
-        raise
-
-
 def key_of(notebook: NotebookNode, tests: Collection[str], version: str) -> str:
     """The key of a notebook made whole: what runs in which order, and where the tests stand."""
     runs = [[name_of(cell), None if name_of(cell) in tests else cell.source] for cell in _code(notebook)]
     return hashlib.sha256(json.dumps([version, runs]).encode()).hexdigest()[:32]
-
-
-def assignment_version(solution: Path, secret: str, *, sandboxed: bool, settings: Mapping[str, Any]) -> str:
-    """What marks depend on beside the submission. A change of any of it marks everyone again."""
-    told = f"{secret}\n{sandboxed}\n{sys.version}\n{sorted(settings.items())}\n"
-    digest = hashlib.sha256(told.encode())
-    digest.update(solution.read_bytes())
-    digest.update(code_version(JUDGING, LIBRARIES, but="*feedback*").encode())
-    return digest.hexdigest()
-
-
-def code_version(parts: Sequence[str], libraries: Sequence[str], *, but: str = "") -> str:
-    """What tells the code of these parts of course_lib, and these libraries, from others.
-
-    Parameters: but, a pattern of files that make no difference.
-    """
-    kinds = (".py", ".json", ".j2", ".css")
-    digest = hashlib.sha256("\n".join(f"{name} {version_of(name)}" for name in libraries).encode())
-    for part in parts:
-        for path in sorted([PACKAGE / part, *(PACKAGE / part).rglob("*")]):
-            if path.suffix in kinds and not fnmatch(path.name, but):
-                digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()
 
 
 def _code(notebook: NotebookNode) -> list[NotebookNode]:

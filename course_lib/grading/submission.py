@@ -7,9 +7,7 @@ missing or double cell ids, outputs and newer minor versions of the format make 
 from __future__ import annotations
 
 import json
-import os
 import re
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +17,9 @@ from nbformat import NotebookNode
 from course_lib.errors import CourseError
 
 from .cells import code_cell, markdown_cell, notebook_of
+from .files import MAX_BYTES, read_bytes, too_large
 from .outputs import clean, is_picture
 
-MAX_BYTES = 20 * 2**20
 MAX_CELLS = 2000
 ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 # What a file that is no notebook begins with.
@@ -38,29 +36,6 @@ def read_submission(path: Path) -> NotebookNode:
         raise CourseError(f"{path}: {error}") from None
 
 
-def read_bytes(path: Path) -> bytes:
-    """What a student's file holds: no link is followed, and not more is read than a notebook may have.
-
-    Raises: CourseError in one line.
-    """
-    try:
-        found = path.lstat()
-        if stat.S_ISLNK(found.st_mode):
-            raise CourseError(f"{path}: a link, not a file; submit the notebook itself")
-        if stat.S_ISDIR(found.st_mode):
-            raise CourseError(f"{path}: a folder, not a notebook")
-        if not stat.S_ISREG(found.st_mode):
-            raise CourseError(f"{path}: not a regular file")
-        if found.st_size > MAX_BYTES:
-            raise CourseError(f"{path}: {_too_large(found.st_size)}")
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise CourseError(f"{path}: no such file") from None
-    except OSError as error:
-        raise CourseError(f"{path}: cannot be read ({error.strerror})") from None
-
-
 def parse_submission(data: bytes) -> NotebookNode:
     """The notebook in the bytes of a file.
 
@@ -68,7 +43,7 @@ def parse_submission(data: bytes) -> NotebookNode:
     Raises: CourseError with one line that says what it is instead.
     """
     if len(data) > MAX_BYTES:
-        raise CourseError(_too_large(len(data)))
+        raise CourseError(too_large(len(data)))
     text, noticed = _text(data)
     try:
         content = json.loads(text)
@@ -157,8 +132,3 @@ def _instead(data: bytes) -> str:
     what = next((name for start, name in OTHERS.items() if data.lstrip().startswith(start)), None)
     cut = re.match(rb"\s*\{", data) is not None
     return f" but {what}" if what else ", or only the beginning of one" if cut else ""
-
-
-def _too_large(size: int) -> str:
-    mib, most = round(size / 2**20), MAX_BYTES // 2**20
-    return f"{mib} MB, and at most {most} MB can be read; clear its outputs, save it and submit it again"

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from multiprocessing.util import Finalize
 
 from .bubblewrap import closed
+from .inside.huge_pages import VARIABLE
 from .line import Line
 from .sandbox import Limits, own_user
 
@@ -72,7 +73,7 @@ _one_at_a_time = threading.RLock()
 
 
 def _start(door: int, modules: Sequence[str]) -> subprocess.Popen[bytes]:
-    words = [sys.executable, "-m", SCRIPT, str(door), *modules]
+    words = ["env", "=".join(VARIABLE), sys.executable, "-m", SCRIPT, str(door), *modules]
     command = closed(words, user=own_user(), temporary=Limits().temporary, nested=True)
     quiet = subprocess.DEVNULL
     return subprocess.Popen(command, pass_fds=[door], stdin=quiet, stdout=quiet, stderr=quiet)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from course_lib.errors import CourseError
 
 from .processes import MOST, Failed, Processes
-from .sanitise import SourceCell
-from .store import Result
 from .warm import WarmParent, fork_at
 
 if TYPE_CHECKING:
+    from .sanitise import SourceCell
+    from .store import Result
     from .task import Assignment
 
 CONNECT_SECONDS = 10
@@ -26,7 +26,7 @@ FORKS_FOR = 4  # processes that one warm parent forks for: a fork takes it a ten
 AHEAD = 4  # submissions for each thread of a cluster that it has been sent, and no more: they fill its memory
 
 Name = TypeVar("Name", bound=Hashable)
-Make = Callable[[Sequence[SourceCell]], "Assignment"]
+Make = Callable[["Sequence[SourceCell]"], "Assignment"]
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,12 @@ from course_lib.project import MARKER
 
 from .class_record import Done, Submission, marked_path
 from .course import course_directory, read_config
+from .files import write_whole
 from .gradebook import AssignmentGradebook, unusable
 from .handed_in import open_submission
 from .marked import made_whole, marks_of, refusal, sign
 from .source import Source
-from .store import Store, key_of, write_whole
+from .store import Store, key_of
 from .timestamp import handed_in_at, keep_timestamp
 
 # What this module does itself, in this order; a configuration that lists anything else is nbgrader's to carry

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from course_lib.checks.spec import Assignment
+if TYPE_CHECKING:
+    from course_lib.checks.spec import Assignment
 
 MODULES = {
     "01_soft_lookup": "soft_lookup",
@@ -21,4 +23,5 @@ def load(name: str) -> Assignment:
     """The assignment of that name. Raises: ValueError for a name that does not exist."""
     if name not in MODULES:
         raise ValueError(f"assignment: expected one of {list(MODULES)}, got {name!r}")
-    return import_module(f"{__name__}.{MODULES[name]}").ASSIGNMENT
+    found: Assignment = import_module(f"{__name__}.{MODULES[name]}").ASSIGNMENT
+    return found

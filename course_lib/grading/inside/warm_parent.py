@@ -25,10 +25,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn
 
+from . import huge_pages
 from .closing_in import become_user, close_in, libc, own_namespaces
 from .pipe_kernel import ready
 
 SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+MANY = 10  # forks, from which on it pays to make them cheaper
 # What a kernel imports when it is first needed.
 KERNEL_MODULES = ("IPython.core.completerlib", "faulthandler", "matplotlib_inline.backend_inline")
 
@@ -36,6 +38,8 @@ KERNEL_MODULES = ("IPython.core.completerlib", "faulthandler", "matplotlib_inlin
 def main() -> NoReturn:
     """Import, then serve requests until the socket ends."""
     door, modules = socket.socket(fileno=int(sys.argv[1])), sys.argv[2:]
+    os.environ.pop(huge_pages.VARIABLE[0], None)
+    gc.disable()  # importing makes many objects and little garbage, which nobody will miss
     del sys.path[0]  # the current folder, to which IPython gives another place
     kernel = ready()
     for name in (*KERNEL_MODULES, *modules):
@@ -43,8 +47,8 @@ def main() -> NoReturn:
     if "numpy" in sys.modules:
         importlib.import_module("numpy.random")  # which NumPy leaves for its first use
     libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # kernels are grandchildren; their end is told to us
-    gc.collect()
     gc.freeze()
+    gc.enable()
     Server(door, kernel.begin).serve()
 
 
@@ -59,6 +63,7 @@ class Server:
         self.lines: list[socket.socket] = []
         self.kernels: dict[int, tuple[socket.socket, int]] = {}  # by process: its line, its number there
         self.ended, self.ended_write = os.pipe()
+        self.forks = 0
 
     def serve(self) -> NoReturn:
         """Do what is asked for until the door closes."""
@@ -114,6 +119,9 @@ class Server:
 
     def _fork(self, line: socket.socket, request: dict[str, Any], ends: list[int]) -> None:
         """Fork, or say what is in the way."""
+        self.forks += 1
+        if self.forks == MANY:
+            huge_pages.collapse()
         try:
             said = self._forked(request, ends)
         except OSError as error:  # such as too many processes, or no memory
