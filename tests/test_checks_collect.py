@@ -419,9 +419,10 @@ def test_a_module_that_a_call_imports_is_refused_from_the_next_call_on(
     (tmp_path / "imported_late.py").write_text("def soft(x):\n    return x\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     code = "def f(x):\n    import imported_late\n    return imported_late.soft(x)"
-    bundle = _collected(code, SCORES, SCORES, refused=["imported_late.soft"])
-    del sys.modules["imported_late"]
-    first, second = bundle["calls"]
+    try:
+        first, second = _collected(code, SCORES, SCORES, refused=["imported_late.soft"])["calls"]
+    finally:
+        sys.modules.pop("imported_late", None)
     assert "returned" in first
     assert second["error"]["type"] == "Refused"
 

@@ -14,7 +14,7 @@ from course_lib import checks
 from course_lib.checks import check
 from course_lib.checks.assignments import MODULES
 from course_lib.checks.later import Later
-from course_lib.grading.imports import imports_of
+from course_lib.grading.preloaded import preloaded_for
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -44,7 +44,7 @@ def test_until_a_class_is_known_to_have_changed_nothing_that_takes_long_is_impor
     assert said == "[]\n"
 
 
-def test_what_a_notebook_imports_of_the_checks_is_there_and_nothing_else() -> None:
+def test_what_a_notebook_preloaded_for_the_checks_is_there_and_nothing_else() -> None:
     assert checks.checks_for is check.checks_for
     assert checks.Check is check.Check
     with pytest.raises(AttributeError, match="no attribute 'chekcs_for'"):
@@ -66,7 +66,7 @@ def test_kernels_find_imported_what_the_first_cell_of_an_assignment_imports(name
     path = ROOT / "solutions" / name / f"{name}.ipynb"
     code = next(cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code")
     assert "checks_for" in code
-    script = SET_UP.format(modules=imports_of(path), code=code)
+    script = SET_UP.format(modules=preloaded_for(path), code=code)
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert said == "[]\n"
 
@@ -75,8 +75,8 @@ def test_kernels_find_imported_what_the_first_cell_of_an_assignment_imports(name
 def test_a_solution_that_is_no_notebook_has_no_imports(text: str, tmp_path: Path) -> None:
     path = tmp_path / "01_soft_lookup.ipynb"
     path.write_text(text, encoding="utf-8")
-    assert imports_of(path) == []
-    assert imports_of(tmp_path / "nothing.ipynb") == []
+    assert preloaded_for(path) == []
+    assert preloaded_for(tmp_path / "nothing.ipynb") == []
 
 
 def test_a_later_module_can_be_copied_and_looked_at_without_an_import() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -30,6 +31,20 @@ from marking import answered, answers_of
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "01_soft_lookup"
 closed = pytest.mark.skipif(sandbox.missing() is not None, reason=str(sandbox.missing()))
+
+
+NOT_ON_WINDOWS = ("fcntl", "grp", "pwd", "resource", "termios")
+
+
+def test_what_marks_without_a_sandbox_is_imported_where_there_is_only_windows() -> None:
+    code = (
+        "import sys\n"
+        f"sys.modules |= dict.fromkeys({NOT_ON_WINDOWS})\n"
+        "import course_lib.command.mark, course_lib.grading.class_marking, course_lib.grading.execute\n"
+        "import course_lib.grading.warm, course_lib.grading.workers"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.grading import sandbox
-from course_lib.grading.bubblewrap import ETC
+from course_lib.grading.bubblewrap import ETC, HUGE_PAGE_FILES, HUGE_PAGES
 from course_lib.grading.sandbox import Limits, needs_sandbox
 from programs import find_program
 
@@ -82,6 +82,14 @@ def test_of_the_systems_tables_those_are_read_that_programs_need() -> None:
         "said['etc'] = [name for name in os.listdir('/etc') if os.access(f'/etc/{name}', os.R_OK)]"
     )
     assert sorted(said["etc"]) == sorted(name for name in ETC if os.path.exists(f"/etc/{name}"))
+
+
+def test_of_the_kernels_own_tables_those_are_read_that_the_c_library_needs() -> None:
+    said = _inside(
+        "said['seen'] = sorted(os.path.join(at, name) for at, _, names in os.walk('/sys') for name in names)"
+    )
+    paths = [f"{HUGE_PAGES}/{name}" for name in HUGE_PAGE_FILES]
+    assert said["seen"] == [path for path in paths if os.path.exists(path)]
 
 
 def test_a_listening_socket_on_loopback_gets_nothing() -> None:

@@ -16,7 +16,8 @@ import pytest
 import torch
 
 from course_lib.grading import line, warm
-from course_lib.grading.inside import huge_pages, warm_parent
+from course_lib.grading.bubblewrap import HUGE_PAGES
+from course_lib.grading.inside import warm_parent
 from course_lib.grading.kernel import Gone, Message
 from course_lib.grading.sandbox import Limits
 from course_lib.grading.sandboxed_kernel import SandboxedKernel, Wire
@@ -167,18 +168,50 @@ def test_kernels_that_fork_before_and_after_memory_is_gathered_are_as_before(
         assert tell(first, "said['sum'] = sum(x)") == {"sum": sum(range(10**5))}
 
 
-HUGE = "print([int(l.split()[1]) for l in open('/proc/self/smaps_rollup') if l.startswith('AnonHuge')][0])"
+HUGE = "[int(l.split()[1]) for l in open('/proc/self/smaps_rollup') if l.startswith('AnonHuge')][0]"
 
 
-def test_kernels_share_huge_pages_with_their_parent_where_the_system_has_them() -> None:
-    code = f"x = [bytes(10**5) for _ in range(200)]\n{HUGE}"
-    told = {**os.environ, huge_pages.VARIABLE[0]: huge_pages.VARIABLE[1]}
-    done = subprocess.run([sys.executable, "-c", code], env=told, capture_output=True, text=True, check=True)
-    if int(done.stdout) == 0:
+@pytest.fixture
+def huge_pages_if_asked() -> None:
+    """Skip where the system gives none to those who ask, or gives them to all."""
+    try:
+        if "[madvise]" not in Path(HUGE_PAGES, "enabled").read_text(encoding="ascii"):
+            pytest.skip("this system gives huge pages to all or to nobody")
+    except OSError:
+        pytest.skip("this system tells nothing of huge pages")
+    code = f"x = [bytes(10**5) for _ in range(200)]\nprint({HUGE})"
+    told = {**os.environ, "GLIBC_TUNABLES": warm.ASK_FOR_HUGE_PAGES}
+    done = subprocess.run([sys.executable, "-c", code], env=told, capture_output=True, text=True)
+    if done.returncode != 0 or int(done.stdout) == 0:
         pytest.skip("this system gives no huge pages to those who ask")
+
+
+@pytest.mark.usefixtures("huge_pages_if_asked")
+def test_kernels_share_huge_pages_with_their_parent() -> None:
     with kernel(("torch", *MODULES)) as client:
-        assert tell(client, HUGE.replace("print(", "said['kB'] = ("))["kB"] > 0
-        assert tell(client, f"said['told'] = {huge_pages.VARIABLE[0]!r} in os.environ") == {"told": False}
+        assert tell(client, f"said['kB'] = {HUGE}")["kB"] > 0
+        assert tell(client, "said['told'] = 'GLIBC_TUNABLES' in os.environ") == {"told": False}
+
+
+@pytest.mark.usefixtures("huge_pages_if_asked")
+def test_what_a_process_holds_is_gathered_in_huge_pages() -> None:
+    code = (
+        "from course_lib.grading.inside.huge_pages import collapse\n"
+        f"x = [object() for _ in range(10**6)]\nbefore = {HUGE}\ncollapse()\nprint(before, {HUGE})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    before, after = map(int, done.stdout.split())
+    if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 1):
+        assert after == before
+    else:
+        assert after > before
+
+
+def test_a_module_that_cannot_be_imported_is_left_to_those_who_need_it() -> None:
+    modules = ("no_such_module", "numpy", "course_lib.checks.answer")
+    assert warm.line_with(modules) is not None
+    with kernel(modules) as client:
+        assert tell(client, "said['loaded'] = 'numpy' in sys.modules") == {"loaded": True}
 
 
 def test_each_kernel_draws_random_numbers_of_its_own() -> None:

@@ -58,6 +58,7 @@ def mark_file(args: argparse.Namespace) -> int:
     if path.is_file():
         _begin(args, root / "solutions" / path.stem / path.name)
 
+    # What follows takes long to import: the warm parent imports its own meanwhile.
     from course_lib.grading.mark import assignment_of, mark
     from course_lib.grading.sandbox import missing, needs_sandbox
     from course_lib.grading.secret import NAME, read_or_make
@@ -84,14 +85,14 @@ def mark_file(args: argparse.Namespace) -> int:
 
 
 def _begin(args: argparse.Namespace, solution: Path) -> None:
-    """Let what kernels import begin, if it has not, while this process imports what it needs itself."""
+    """Start a warm parent, unless it has been, while this process imports what it needs itself."""
     import sys
 
-    from course_lib.grading.imports import imports_of
+    from course_lib.grading.preloaded import preloaded_for
     from course_lib.grading.warm import begin
 
     if solution.is_file() and not args.unsandboxed and sys.platform == "linux":
-        begin(imports_of(solution))
+        begin(preloaded_for(solution))
 
 
 def table(marked: Any) -> str:

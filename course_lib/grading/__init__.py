@@ -7,7 +7,7 @@ What comes in:
 
 How it runs:
 - `sandbox`, `bubblewrap`: where a student's code runs; `warm`, `line`: the process it forks from;
-  `imports`: what that has imported
+  `preloaded`: what that has imported
 - `kernel`: one kernel; `sandboxed_kernel`, `jupyter_kernel`: the two ways to one
 - `inside`: what runs inside the sandbox
 - `replay`: a submission's cells in a kernel, and again after it ended

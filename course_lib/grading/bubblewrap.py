@@ -1,4 +1,4 @@
-"""Command lines of bubblewrap: a file system that holds an interpreter and libraries, and nothing else.
+"""Command lines of bubblewrap: a file system that holds an interpreter, libraries, and little else.
 
 What is not named here is not there: no home, no course, no network, no other process. Linux only.
 """
@@ -12,7 +12,9 @@ from pathlib import Path
 
 # What a program needs of /etc: the loader's cache, time zone, fonts, name tables without accounts.
 ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "fonts", "localtime", "nsswitch.conf")
-HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage"  # where the C library looks whether it can ask for them
+# Where the C library looks whether it can ask for huge pages, when it is told to.
+HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage"
+HUGE_PAGE_FILES = ("enabled", "hpage_pmd_size")
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 PACKAGE = Path(__file__).resolve().parents[1]
 # Parts of course_lib that a student's kernel has no use for, and what it is run by.
@@ -139,7 +141,7 @@ def variables() -> dict[str, str]:
 
 
 def _system() -> list[str]:
-    """The operating system's programs and libraries, read-only, with its links as they are."""
+    """The operating system's programs and libraries, read-only, with its links, and what they look up."""
     words: list[str] = []
     for folder in SYSTEM:
         if os.path.islink(folder):
@@ -149,7 +151,11 @@ def _system() -> list[str]:
     words += ["--perms", "0755", "--dir", "/etc"]  # or bubblewrap would make it root's alone
     for name in ETC:
         words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    return [*words, *_parents([HUGE_PAGES]), "--ro-bind-try", HUGE_PAGES, HUGE_PAGES]
+    paths = [f"{HUGE_PAGES}/{name}" for name in HUGE_PAGE_FILES]
+    words += _parents(paths)
+    for path in paths:
+        words += ["--ro-bind-try", path, path]
+    return words
 
 
 def _parents(folders: list[str]) -> list[str]:

@@ -18,7 +18,7 @@ from course_lib.errors import CourseError
 
 from .class_record import FOLDER, ClassRecord, Done, Submission, marked_path, submissions
 from .course import judging_settings
-from .imports import imports_of
+from .preloaded import preloaded_for
 from .recorded import recorded
 from .sandbox import needs_sandbox
 from .secret import NAME, OTHER_SECRET, read_or_make, record_use
@@ -73,7 +73,9 @@ def mark_class(
         from .workers import Cluster, Local
 
         count, here = min(workers, len(waiting)), scheduler is None
-        machine = Local(count, imports_of(solution), sandboxed=sandboxed) if here else Cluster(str(scheduler))
+        machine = (
+            Local(count, preloaded_for(solution), sandboxed=sandboxed) if here else Cluster(str(scheduler))
+        )
         with machine:  # which gets ready while this process imports the rest
             from .source import Source
             from .store import Store

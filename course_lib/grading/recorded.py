@@ -65,12 +65,12 @@ def recorded(root: Path, assignment: str) -> Recorded:
 
 
 def _rows_of_file(url: str, assignment: str) -> list[list[Row]] | None:
-    """What the queries give, without SQLAlchemy: for a class that did not change it takes longest of all."""
+    """What the queries give, without SQLAlchemy: importing that would take longer than all else for a class
+    that did not change."""
     import sqlite3
 
-    path = Path(url.removeprefix(SQLITE)).resolve()
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection:
+        with closing(sqlite3.connect(url.removeprefix(SQLITE))) as connection:
             return [connection.execute(query, {"name": assignment}).fetchall() for query in QUERIES]
     except sqlite3.Error:
         return None

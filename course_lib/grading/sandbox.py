@@ -1,7 +1,7 @@
 """The sandbox for one student's kernel, built with bubblewrap: what it can see, and how much it may use.
 
-Inside there is an interpreter with its libraries, the student's part of course_lib, an empty folder and
-nothing else: no network, no other process, no home, no course. Linux only.
+Inside there is an interpreter with its libraries and what these look up of the system, the student's part of
+course_lib, an empty folder and nothing else: no network, no other process, no home, no course. Linux only.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from course_lib.checks.store import visible
 from course_lib.checks.values import Json, Received
 from course_lib.errors import CourseError
 
-from .imports import imports_of
+from .preloaded import preloaded_for
 
 PartKey = tuple[str, str, bool]  # function, behaviour, whether a sentence may tell inputs
 
@@ -69,7 +69,7 @@ class VisibleTests:
 
     @property
     def imports(self) -> list[str]:
-        """What kernels of submissions will import, as far as it takes long; nothing where that is unknown."""
+        """The modules that kernels of submissions find imported; none where that is unknown."""
         return []
 
     @cached_property
@@ -199,8 +199,8 @@ class Source(AllTests):
 
     @cached_property
     def imports(self) -> list[str]:
-        """The heavy modules that the notebook imports, and what its checks import."""
-        return imports_of(self.path)
+        """The modules that the notebook imports, and what its checks import."""
+        return preloaded_for(self.path)
 
     def stand_ins(self, test: Test) -> Json:
         """The code of the solution's own predecessors."""

@@ -112,7 +112,7 @@ class Prepared(AllTests):
 
     @property
     def imports(self) -> list[str]:
-        """What kernels of submissions will import, as far as it takes long."""
+        """The modules that kernels of submissions find imported."""
         return self.prepared.imports
 
     def hidden(self, exercise: Exercise, behaviour: Behaviour) -> Part:

@@ -16,13 +16,15 @@ import sys
 import threading
 from collections.abc import Sequence
 from multiprocessing.util import Finalize
+from pathlib import Path
 
-from .bubblewrap import closed
-from .inside.huge_pages import VARIABLE
+from .bubblewrap import HUGE_PAGES, MIB, closed
 from .line import Line
 from .sandbox import Limits, own_user
 
 SCRIPT = "course_lib.grading.inside.warm_parent"
+ASK_FOR_HUGE_PAGES = "glibc.malloc.hugetlb=1"
+LARGEST_PAGE = 2 * MIB
 CLOSE_SECONDS = 0.2  # for a parent to end by itself; one that still imports does not look up
 
 
@@ -73,10 +75,19 @@ _one_at_a_time = threading.RLock()
 
 
 def _start(door: int, modules: Sequence[str]) -> subprocess.Popen[bytes]:
-    words = ["env", "=".join(VARIABLE), sys.executable, "-m", SCRIPT, str(door), *modules]
+    words = [*_in_huge_pages(), sys.executable, "-m", SCRIPT, str(door), *modules]
     command = closed(words, user=own_user(), temporary=Limits().temporary, nested=True)
     quiet = subprocess.DEVNULL
     return subprocess.Popen(command, pass_fds=[door], stdin=quiet, stdout=quiet, stderr=quiet)
+
+
+def _in_huge_pages() -> list[str]:
+    """Have the C library ask for huge pages where they are small enough: its memory grows by whole ones."""
+    try:
+        size = int(Path(HUGE_PAGES, "hpage_pmd_size").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return []
+    return ["env", f"GLIBC_TUNABLES={ASK_FOR_HUGE_PAGES}"] if size <= LARGEST_PAGE else []
 
 
 def begin(modules: Sequence[str]) -> None:

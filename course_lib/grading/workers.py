@@ -42,8 +42,8 @@ class Outcome(Generic[Name]):
 class Local(Processes):
     """Processes of this machine, with lines to warm parents for their kernels.
 
-    Parameters: modules, what submissions import, as far as it takes long: it is imported once for the kernels
-    of every four processes, beside what this process does meanwhile.
+    Parameters: modules, those that kernels of submissions find imported: they are imported once for the
+    kernels of every four processes, beside what this process does meanwhile.
     """
 
     def __init__(self, workers: int, modules: Sequence[str], *, sandboxed: bool) -> None:

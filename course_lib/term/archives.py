@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from course_lib.errors import CourseError
-from course_lib.grading.submission import MAX_BYTES as MAX_FILE  # what is larger cannot be marked
+from course_lib.grading.files import MAX_BYTES as MAX_FILE  # what is larger cannot be marked
 
 MAX_TOTAL = 2 * 2**30  # bytes of all of them
 MAX_ENTRIES = 20_000

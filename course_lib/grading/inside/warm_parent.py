@@ -38,12 +38,13 @@ KERNEL_MODULES = ("IPython.core.completerlib", "faulthandler", "matplotlib_inlin
 def main() -> NoReturn:
     """Import, then serve requests until the socket ends."""
     door, modules = socket.socket(fileno=int(sys.argv[1])), sys.argv[2:]
-    os.environ.pop(huge_pages.VARIABLE[0], None)
-    gc.disable()  # importing makes many objects and little garbage, which nobody will miss
+    os.environ.pop("GLIBC_TUNABLES", None)  # which is for this process
+    gc.disable()  # importing leaves little garbage; to look for it takes longer than to keep it
     del sys.path[0]  # the current folder, to which IPython gives another place
     kernel = ready()
     for name in (*KERNEL_MODULES, *modules):
-        importlib.import_module(name)
+        with contextlib.suppress(Exception):  # whoever needs it is told
+            importlib.import_module(name)
     if "numpy" in sys.modules:
         importlib.import_module("numpy.random")  # which NumPy leaves for its first use
     libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # kernels are grandchildren; their end is told to us
@@ -120,9 +121,9 @@ class Server:
     def _fork(self, line: socket.socket, request: dict[str, Any], ends: list[int]) -> None:
         """Fork, or say what is in the way."""
         self.forks += 1
-        if self.forks == MANY:
-            huge_pages.collapse()
         try:
+            if self.forks == MANY:
+                huge_pages.collapse()
             said = self._forked(request, ends)
         except OSError as error:  # such as too many processes, or no memory
             said = {"trouble": repr(error)}

@@ -1,4 +1,4 @@
-"""What kernels of an assignment's submissions import, so that they can find it imported.
+"""Which modules kernels of an assignment's submissions find imported: what the solution imports, and checks.
 
 It is told without importing anything that takes long: warm parents wait for it.
 """
@@ -21,9 +21,10 @@ TORCH_USED = "course_lib.checks.torch_used"
 ASSIGNMENTS = "course_lib.checks.assignments"
 
 
-def imports_of(solution: Path) -> list[str]:
+def preloaded_for(solution: Path) -> list[str]:
     """The modules that a solution notebook imports, and what its checks import; nothing where it cannot be
-    read, which whoever needs more of it will say."""
+    read, which whoever needs more of it will say. None of them may start a thread: a fork would lose it, and
+    kernels start cold where a parent has any."""
     try:
         cells = json.loads(solution.read_text(encoding="utf-8"))["cells"]
         sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
@@ -38,7 +39,7 @@ def imports_of(solution: Path) -> list[str]:
 
 
 def _imported(source: str) -> Iterator[str]:
-    """The modules of a cell's import statements; none of a cell that is more than Python, as with a magic."""
+    """The modules of a cell's import statements; none of a cell with magics, which is not Python."""
     with suppress(SyntaxError):
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Import):
