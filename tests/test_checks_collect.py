@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import sys
 import types
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import matplotlib
 import numpy as np
@@ -17,6 +20,7 @@ import torch
 
 from course_lib import attention
 from course_lib.checks import quiet as quiet_module
+from course_lib.checks import refuse
 from course_lib.checks.collect import collect
 from course_lib.checks.refuse import Refusing
 from course_lib.checks.values import encode, receive
@@ -411,6 +415,39 @@ def test_functions_are_allowed_again_after_an_interrupt() -> None:
 def test_a_module_that_nobody_imported_is_left_alone() -> None:
     with Refusing(["not_imported_anywhere.softmax", "not_imported.Class.method"], {}):
         assert "not_imported_anywhere" not in sys.modules
+
+
+def test_an_interrupt_at_any_step_leaves_nothing_refused() -> None:
+    names = _notebook("from torch import softmax as sm\ndef f(x):\n    return x")
+    functions = [*REFUSED, "torch.nn.Linear.forward"]
+
+    def seen() -> object:
+        return dict(vars(torch.Tensor)), torch.softmax, names["sm"], torch.nn.Linear.forward
+
+    before = seen()
+    for step in itertools.count():
+        left = step
+
+        def trace(frame: FrameType, event: str, argument: object) -> Callable | None:
+            nonlocal left
+            if frame.f_code.co_filename != refuse.__file__:
+                return None
+            frame.f_trace_opcodes = True
+            left -= event == "opcode"
+            if left < 0:
+                raise KeyboardInterrupt
+            return trace
+
+        sys.settrace(trace)
+        try:
+            with contextlib.suppress(KeyboardInterrupt):  # before the first call
+                collect(_request(refused=functions), names)
+        finally:
+            sys.settrace(None)
+        assert seen() == before, step
+        if left >= 0:
+            break
+    assert step > 300
 
 
 def test_a_module_that_a_call_imports_is_refused_from_the_next_call_on(

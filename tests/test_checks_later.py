@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -71,12 +72,36 @@ def test_kernels_find_imported_what_the_first_cell_of_an_assignment_imports(name
     assert said == "[]\n"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"cells": [{}]}', '{"cells": [{"cell_type": "code"}]}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"cells": [{}]}', '{"cells": [{"cell_type": "code"}]}', "[" * 10**5]
+)
 def test_a_solution_that_is_no_notebook_has_no_imports(text: str, tmp_path: Path) -> None:
     path = tmp_path / "01_soft_lookup.ipynb"
     path.write_text(text, encoding="utf-8")
     assert preloaded_for(path) == []
     assert preloaded_for(tmp_path / "nothing.ipynb") == []
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("%matplotlib inline\nimport torch", ["torch"]),
+        ("files = !ls\nif files:\n    %time 1\nimport torch", ["torch"]),
+        ("%%bash\nimport torch", []),
+        ("from . import here\nfrom .here import there", []),
+        ("import torch, math as m\nfrom torch.nn import Linear", ["torch", "math", "torch.nn"]),
+        ("text = 'import torch'\n# import math", []),
+        ("def f():\n    ### BEGIN SOLUTION\n    import torch\n    ### END SOLUTION", []),
+        ("x = '\ud800'\nimport torch", []),
+        ("-" * 10**5 + "1\nimport torch", []),
+        ("+".join(["1"] * 10**5) + "\nimport torch", []),
+    ],
+)
+def test_modules_are_found_in_what_students_receive(code: str, found: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "01_soft_lookup.ipynb"
+    path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": [code]}]}), encoding="utf-8")
+    modules = preloaded_for(path)
+    assert modules[: modules.index("course_lib.checks.answer")] == found
 
 
 def test_a_later_module_can_be_copied_and_looked_at_without_an_import() -> None:

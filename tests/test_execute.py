@@ -73,6 +73,17 @@ def _points(verdicts: dict[str, Verdict]) -> dict[str, float]:
     return totals
 
 
+def test_magics_in_the_solution_cost_nobody_points(tmp_path: Path) -> None:
+    solution = nbformat.read(ROOT / "solutions" / NAME / f"{NAME}.ipynb", as_version=4)
+    first = next(cell for cell in solution.cells if cell.cell_type == "code")
+    first.source = f"%matplotlib inline\n{first.source}\nfiles = !ls"
+    path = tmp_path / f"{NAME}.ipynb"
+    nbformat.write(solution, path)
+    source = Source(path, "a secret of the tests")
+    submission = _solved(source, softmax="def softmax(x):\n    return 1")
+    assert _points(_run(submission, source)) == ALL | {"softmax": 0.0}
+
+
 ALL = {"softmax": 6.0, "soft_lookup": 6.0, "gaussian_lookup": 5.0, "sharpen": 3.0}
 STUBBORN = """
 while True:

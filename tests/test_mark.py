@@ -78,6 +78,7 @@ def test_without_solutions_the_visible_checks_run_and_it_says_so(
     ("name", "content", "words"),
     [
         ("01_soft_lookup.ipynb", None, "no such file"),
+        (f"{'n' * 300}.ipynb", None, "File name too long"),
         ("01_soft_lookup.py", "", "neither a notebook"),
         ("01_soft_lookup.ipynb", "", "an empty file"),
         ("01_soft_lookup.ipynb", "x = 1", "not a notebook"),

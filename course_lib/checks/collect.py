@@ -41,6 +41,7 @@ def collect(request: Json, namespace: MutableMapping[str, Any]) -> Json:
                 with quiet(), refusing:
                     record = _record(namespace.get(name), call, request["parameters"])
             except KeyboardInterrupt:
+                refusing.allow()
                 interrupted = True
         calls.append({"id": call["id"], **record})
     return {"function": name, "missing": missing, "calls": calls}

@@ -47,19 +47,17 @@ class Refusing:
         self._find_more()
         instead = self._instead
         self._aliases = {alias: value for alias, value in self.namespace.items() if _meant(value) in instead}
-        try:
-            for place in self._places:
-                setattr(place.owner, place.attribute, place.refuse)
-            for alias, value in self._aliases.items():
-                self.namespace[alias] = instead[_meant(value)]
-        except BaseException:  # an interrupt
-            self._allow()
-            raise
+        for place in self._places:
+            setattr(place.owner, place.attribute, place.refuse)
+        for alias, value in self._aliases.items():
+            self.namespace[alias] = instead[_meant(value)]
 
     def __exit__(self, *_: object) -> None:
-        self._allow()
+        self.allow()
 
-    def _allow(self) -> None:
+    def allow(self) -> None:
+        """Let the functions be called again. Whoever catches an interrupt calls it once more: that may have
+        come in the middle of the `with` statement."""
         self.namespace.update(self._aliases)
         for place in reversed(self._places):
             if place.own:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+from os.path import isfile  # which is silent where a path is too long, or closed
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def mark_file(args: argparse.Namespace) -> int:
     from course_lib.project import project_root
 
     path, root = Path(args.what), project_root()
-    if path.is_file():
+    if isfile(path):
         _begin(args, root / "solutions" / path.stem / path.name)
 
     # What follows takes long to import: the warm parent imports its own meanwhile.
@@ -91,7 +92,7 @@ def _begin(args: argparse.Namespace, solution: Path) -> None:
     from course_lib.grading.preloaded import preloaded_for
     from course_lib.grading.warm import begin
 
-    if solution.is_file() and not args.unsandboxed and sys.platform == "linux":
+    if isfile(solution) and not args.unsandboxed and sys.platform == "linux":
         begin(preloaded_for(solution))
 
 

@@ -14,7 +14,8 @@ How it runs:
 - `questions`, `execute`, `verdicts`: ask, judge, write verdicts; `outputs`: what of outputs is kept
 
 What decides:
-- `source`, `references`, `catalogue`: the instructor's notebook, its functions and its hidden cases
+- `source`, `references`, `catalogue`: the instructor's notebook, its functions and its hidden cases;
+  `plain`: its code without magics
 - `secret`: the course secret, on which hidden cases depend
 
 What goes out:

@@ -18,6 +18,7 @@ from course_lib.checks.store import visible
 from course_lib.checks.values import Json, Received
 from course_lib.errors import CourseError
 
+from .plain import plain
 from .preloaded import preloaded_for
 
 PartKey = tuple[str, str, bool]  # function, behaviour, whether a sentence may tell inputs
@@ -187,12 +188,12 @@ class Source(AllTests):
         return names
 
     def code(self, until: str | None = None) -> list[str]:
-        """The source of the set-up and answer cells, up to and with the answer `until`."""
+        """The set-up and answer cells as plain Python, up to and with the answer `until`."""
         cells = []
         for cell in self.notebook.cells:
             marks = cell.metadata.get("nbgrader", {})
             if cell.cell_type == "code" and not marks.get("grade", False):
-                cells.append(cell.source)
+                cells.append(plain(cell.source))
                 if until is not None and marks.get("grade_id") == until:
                     break
         return cells
