@@ -64,7 +64,8 @@ def test_lanes_of_a_cluster_take_no_memory_where_the_gradebook_is() -> None:
 
 
 def test_times_are_said_in_the_unit_that_fits() -> None:
-    assert [spoken(each) for each in (3.4, 99, 150, 5000, 7200)] == [
+    assert [spoken(each) for each in (0.44, 3.4, 99, 150, 5000, 7200)] == [
+        "0.4 s",
         "3 s",
         "99 s",
         "2 min",

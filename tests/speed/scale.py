@@ -171,7 +171,7 @@ def _else(costs: Costs) -> str:
 def spoken(seconds: float) -> str:
     """A time in the unit that fits."""
     if seconds < 100:
-        return f"{seconds:.0f} s"
+        return f"{seconds:.1f} s" if seconds < 1 else f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
