@@ -45,7 +45,7 @@ def test_until_a_class_is_known_to_have_changed_nothing_that_takes_long_is_impor
     assert said == "[]\n"
 
 
-def test_what_a_notebook_preloaded_for_the_checks_is_there_and_nothing_else() -> None:
+def test_what_a_notebook_imports_of_the_checks_is_there_and_nothing_else() -> None:
     assert checks.checks_for is check.checks_for
     assert checks.Check is check.Check
     with pytest.raises(AttributeError, match="no attribute 'chekcs_for'"):

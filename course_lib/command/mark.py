@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from os.path import isfile  # which is silent where a path is too long, or closed
 from pathlib import Path
 from typing import Any
@@ -53,11 +54,12 @@ def run(args: argparse.Namespace) -> int:
 
 def mark_file(args: argparse.Namespace) -> int:
     """Mark the notebook. Returns: 0 with all automatic points, 1 when some are missing."""
+    from course_lib.grading.preloaded import preloaded_for
     from course_lib.project import project_root
 
     path, root = Path(args.what), project_root()
     if isfile(path):
-        _begin(args, root / "solutions" / path.stem / path.name)
+        _begin(args, preloaded_for(root / "solutions" / path.stem / path.name))
 
     # What follows takes long to import: the warm parent imports its own meanwhile.
     from course_lib.grading.mark import assignment_of, mark
@@ -72,7 +74,7 @@ def mark_file(args: argparse.Namespace) -> int:
     if solution.is_file():
         tests: VisibleTests = Source(solution, read_or_make(root / NAME))
         original = tests.notebook  # type: ignore[attr-defined]
-        _begin(args, solution)  # where the notebook has another name
+        _begin(args, tests.imports)  # where the notebook has another name
     else:
         print("There is no solutions/ here, so only the visible checks are run; hidden tests may find more.")
         tests = VisibleTests(name)
@@ -85,15 +87,15 @@ def mark_file(args: argparse.Namespace) -> int:
     return 0 if marked.points == marked.max_points else 1
 
 
-def _begin(args: argparse.Namespace, solution: Path) -> None:
-    """Start a warm parent, unless it has been, while this process imports what it needs itself."""
+def _begin(args: argparse.Namespace, modules: Sequence[str]) -> None:
+    """Start a warm parent with these modules, if there are any and there is none, while this process imports
+    what it needs itself."""
     import sys
 
-    from course_lib.grading.preloaded import preloaded_for
     from course_lib.grading.warm import begin
 
-    if isfile(solution) and not args.unsandboxed and sys.platform == "linux":
-        begin(preloaded_for(solution))
+    if modules and not args.unsandboxed and sys.platform == "linux":
+        begin(modules)
 
 
 def table(marked: Any) -> str:

@@ -17,18 +17,17 @@ def plain(code: str) -> str:
     x = (7
          % 4)
     """
-    if is_python(code):
+    if parsed(code):
         return code
     from IPython.core.inputtransformer2 import TransformerManager
 
     changed = MAGIC.sub(r"\1pass", TransformerManager().transform_cell(code)).rstrip()
-    return changed if is_python(changed) else code
+    return changed if parsed(changed) else code
 
 
-def is_python(code: str) -> bool:
-    """Whether Python can read it."""
+def parsed(code: str) -> ast.Module | None:
+    """The syntax tree of code, or None where Python cannot read it."""
     try:
-        ast.parse(code)
+        return ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+        return None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from course_lib.checks.assignments import MODULES
 
-from .plain import is_python, plain
+from .plain import parsed, plain
 
 # What is not handed out: a kernel's list of modules would tell of it.
 SECRET = re.compile(
@@ -48,8 +48,8 @@ def preloaded_for(solution: Path) -> list[str]:
 
 def _imported(source: str) -> Iterator[str]:
     """The modules of a cell's import statements, but for those that students do not see."""
-    code = plain(SECRET.sub(r"\1pass", source))
-    for node in ast.walk(ast.parse(code)) if is_python(code) else ():
+    tree = parsed(plain(SECRET.sub(r"\1pass", source)))
+    for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
