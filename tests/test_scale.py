@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from speed import lanes, scale, simulated
-from speed.scale import MEASURED, PAGE, Costs, Machine, spoken, tables, with_tables
+from speed.scale import MEASURED, PAGE, Costs, Machine, sized, spoken, tables, with_tables
 
 COSTS = Costs(
     kernel=0.3,
@@ -72,6 +72,10 @@ def test_times_are_said_in_the_unit_that_fits() -> None:
         "83 min",
         "2.0 h",
     ]
+
+
+def test_sizes_are_said_in_the_unit_that_fits() -> None:
+    assert [sized(each) for each in (36.2, 999, 1024, 8800)] == ["36 MB", "999 MB", "1.0 GB", "8.6 GB"]
 
 
 @pytest.mark.slow

@@ -162,9 +162,9 @@ def _else(costs: Costs) -> str:
         pages = [spoken(costs.pages(size, machine)) for size in SIZES]
         rows.append([f"feedback: {machine.name}", *pages])
     for machine in MACHINES:
-        memory = [f"{costs.memory(size, machine) / 1024:.1f} GB" for size in SIZES]
+        memory = [sized(costs.memory(size, machine)) for size in SIZES]
         rows.append([f"memory: {machine.name}", *memory])
-    rows.append(["on disk", *(f"{costs.on_disk(size) / 1024:.1f} GB" for size in SIZES)])
+    rows.append(["on disk", *(sized(costs.on_disk(size)) for size in SIZES)])
     return _table(["", *(f"{size:,}" for size in SIZES)], rows)
 
 
@@ -173,6 +173,11 @@ def spoken(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.1f} s" if seconds < 1 else f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def sized(megabytes: float) -> str:
+    """A size in the unit that fits."""
+    return f"{megabytes:.0f} MB" if megabytes < 1000 else f"{megabytes / 1024:.1f} GB"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
