@@ -20,14 +20,17 @@ def last(code: str) -> Change:
     return cell(code, at=-1)
 
 
-SOCKETS = """
-import os, stat
-def is_socket(number):
+# What a kernel hears and answers by, be it pipes or sockets; some of them can be read only.
+WIRES = """
+import contextlib, os, stat
+def is_wire(number):
     try:
-        return stat.S_ISSOCK(os.fstat(number).st_mode)
+        mode = os.fstat(number).st_mode
     except OSError:
         return False
-for each in filter(is_socket, range(3, 64)):
+    return stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode)
+for each in filter(is_wire, range(3, 64)):
+    with contextlib.suppress(OSError):
 """
 # Another function for what sends a bundle.
 DISPLAY = "import json\nimport IPython.display as shown\nreal = shown.display\n"
@@ -138,31 +141,35 @@ CODE = [
     ),
     Broken("shell", "a cell that deletes its folder", last("!rm -rf ./* ~/.[a-z]*")),
     Broken("descriptors", "a cell that closes every file", last("import os\nos.closerange(0, 1000)")),
-    Broken("sockets", "a cell that closes the kernel's sockets", last(SOCKETS + "    os.close(each)")),
+    Broken(
+        "wires",
+        "a cell that closes what the kernel hears and answers by",
+        last(WIRES + "        os.close(each)"),
+    ),
     Broken(
         "garbage",
         "a cell that sends no messages but bytes",
-        last(SOCKETS + "    os.write(each, b'\\0\\0\\0\\2\\x80{')"),
+        last(WIRES + "        os.write(each, b'\\0\\0\\0\\2\\x80{')"),
     ),
     Broken(
         "empty-message",
         "a cell that sends a message in which nothing stands",
-        last(SOCKETS + "    os.write(each, b'\\0\\0\\0\\2{}')"),
+        last(WIRES + "        os.write(each, b'\\0\\0\\0\\2{}')"),
     ),
     Broken(
         "half-frame",
         "a cell that begins a message and never ends it",
-        last(SOCKETS + "    os.write(each, b'\\0\\0\\x80\\0{')"),
+        last(WIRES + "        os.write(each, b'\\0\\0\\x80\\0{')"),
     ),
     Broken(
         "endless-frame",
         "a cell that begins a message of four gigabytes",
-        last(SOCKETS + "    os.write(each, b'\\xff\\xff\\xff\\xff{')"),
+        last(WIRES + "        os.write(each, b'\\xff\\xff\\xff\\xff{')"),
     ),
     Broken(
         "deep-message",
         "a cell that sends objects in objects without end",
-        last(SOCKETS + "    os.write(each, b'\\0\\0\\xff\\xff' + b'[' * 0xffff)"),
+        last(WIRES + "        os.write(each, b'\\0\\0\\xff\\xff' + b'[' * 0xffff)"),
     ),
     Broken(
         "two-bundles",
