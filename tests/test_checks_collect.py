@@ -203,6 +203,23 @@ def test_a_closed_stream_disturbs_no_later_call() -> None:
     assert all("returned" in record for record in bundle["calls"])
 
 
+def test_what_one_call_sets_is_not_so_in_the_next() -> None:
+    matplotlib.use("agg")
+    bundle = _collected(
+        "import sys, warnings\nimport matplotlib.pyplot as plt\ndef f(x):\n"
+        "    warnings.warn('careful')\n    x / 0\n"
+        "    state = sys.stdout is sys.__stdout__, len(plt.get_fignums())\n"
+        "    warnings.simplefilter('error')\n    np.seterr(all='raise')\n    sys.stdout = sys.__stdout__\n"
+        "    plt.figure()\n    return state",
+        SCORES,
+        SCORES,
+        SCORES,
+    )
+    first, *others = (receive(record["returned"]) for record in bundle["calls"])
+    assert first.value[0].value is False
+    assert others == [first] * 2
+
+
 def test_figures_are_closed_but_only_new_ones() -> None:
     matplotlib.use("agg")
     import matplotlib.pyplot as plt

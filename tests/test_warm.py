@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -281,6 +281,7 @@ def test_a_parent_that_ends_before_it_is_ready_is_replaced_by_cold_kernels(
     parent: warm.WarmParent, caplog: pytest.LogCaptureFixture
 ) -> None:
     modules = ("a module of this test",)
+    _expect_python(parent)  # what has only just begun may outlive the program that starts it
     parent.process.kill()
     parent.process.wait()
     warm.fork_at(parent.line(), modules)
@@ -313,6 +314,18 @@ def forked(parent: warm.WarmParent, line: line.Line) -> Iterator[tuple[Wire, int
         yield wire, max(descendants(parent.process.pid) - before)
     finally:
         wire.close()
+
+
+def _expect_python(parent: warm.WarmParent) -> None:
+    """Wait until the last of the programs that start one another runs."""
+    deadline, python = time.monotonic() + 20, sys.executable.encode() + b"\0"
+    while time.monotonic() < deadline:
+        for each in descendants(parent.process.pid):
+            with suppress(OSError):
+                if Path(f"/proc/{each}/cmdline").read_bytes().startswith(python):
+                    return
+        time.sleep(0.005)
+    raise AssertionError("no Python among what the parent is started by")
 
 
 def _expect_end(processes: set[int]) -> None:

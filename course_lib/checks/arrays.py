@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+import binascii
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -44,15 +44,20 @@ def other(words: str) -> Json:
 
 def encode_array(array: np.ndarray, kind: str, room: Room) -> Json:
     """An array as JSON of that kind, "array" or "tensor", or what it is in words."""
-    dtype = array.dtype.newbyteorder("=") if array.dtype.kind in "iuf" else array.dtype
-    if dtype.kind == "f" and dtype not in NAMES:
-        dtype = np.dtype(np.float64)
+    dtype = array.dtype if array.dtype in NAMES else _nearest(array.dtype)
     if dtype not in NAMES or array.ndim > MAX_AXES:
         return other(f"{'an array' if kind == 'array' else 'a tensor'} of {array.dtype.name}")
     if not room.take(_size(array.shape) * dtype.itemsize):
         return other("an array too large to read")
-    data = base64.b64encode(array.astype(dtype, copy=False).tobytes()).decode()
+    data = binascii.b2a_base64(array.astype(dtype, copy=False).tobytes(), newline=False).decode()
     return {"kind": kind, "dtype": NAMES[dtype], "shape": list(array.shape), "data": data}
+
+
+def _nearest(dtype: np.dtype) -> np.dtype:
+    """The type in which numbers of another one are sent: with this machine's order of bytes, and no more
+    exact than 64 bits."""
+    native = dtype.newbyteorder("=") if dtype.kind in "iuf" else dtype
+    return np.dtype(np.float64) if native.kind == "f" and native not in NAMES else native
 
 
 def decode_array(record: Json) -> np.ndarray:
@@ -67,7 +72,7 @@ def decode_array(record: Json) -> np.ndarray:
     if len(data) > 2 * MAX_BYTES:
         raise BadRecord("array data too long")
     try:
-        raw = base64.b64decode(data, validate=True)
+        raw = binascii.a2b_base64(data, strict_mode=True)
     except ValueError as error:
         raise BadRecord("array data is not base64") from error
     expected = math.prod(shape) * SIZES[dtype]
@@ -81,4 +86,4 @@ def decode_array(record: Json) -> np.ndarray:
 def _size(shape: Sequence[int]) -> int:
     """How many numbers there are. An axis of length 0 counts as 1: it must not hide that the others are huge,
     since NumPy refuses to make such an array, too."""
-    return math.prod(max(size, 1) for size in shape)
+    return math.prod(shape) or math.prod(max(size, 1) for size in shape)

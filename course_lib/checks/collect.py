@@ -32,18 +32,19 @@ def collect(request: Json, namespace: MutableMapping[str, Any]) -> Json:
     Returns: {"function", "missing", "calls"}; missing says why nothing could be called, or is None.
     """
     name = request["function"]
-    missing, calls = _missing(namespace.get(name), request), []
-    interrupted, refusing = False, Refusing(request["refused"], namespace)
-    for call in request["calls"] if missing is None else []:
-        record: Json = {"error": INTERRUPTED, "changed": []}
-        if not interrupted:
-            try:
-                with quiet(), refusing:
-                    record = _record(namespace.get(name), call, request["parameters"])
-            except KeyboardInterrupt:
-                refusing.allow()
-                interrupted = True
-        calls.append({"id": call["id"], **record})
+    missing = _missing(namespace.get(name), request)
+    wanted = request["calls"] if missing is None else []
+    calls: list[Json] = []
+    refusing = Refusing(request["refused"], namespace)
+    try:
+        with quiet() as renew, refusing:
+            for call in wanted:
+                renew()
+                refusing.look_again()
+                calls.append({"id": call["id"], **_record(namespace.get(name), call, request["parameters"])})
+    except KeyboardInterrupt:
+        refusing.allow()
+    calls += [{"id": call["id"], "error": INTERRUPTED, "changed": []} for call in wanted[len(calls) :]]
     return {"function": name, "missing": missing, "calls": calls}
 
 
@@ -55,10 +56,10 @@ def _missing(function: Any, request: Json) -> str | None:
     if not request["calls"]:
         return None
     try:
-        signature = inspect.signature(function)
-        for call in request["calls"]:
-            given = request["parameters"] if "probe" in call else names_in(call, request["parameters"])
-            signature.bind(*given)
+        signature, parameters = inspect.signature(function), request["parameters"]
+        given = [parameters if "probe" in call else names_in(call, parameters) for call in request["calls"]]
+        for names in {tuple(each) for each in given}:
+            signature.bind(*names)
     except TypeError as error:
         return f"arguments: {error}"
     except Exception:  # no signature, as of some built-ins: the call itself will tell

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .parameters import Wrong, gradients, load_parameters, pair, sequence
 Probe = Callable[..., Any]
 
 
+@cache
 def parameters_of(name: str) -> list[str] | None:
     """The names of the values that a probe takes besides the function under check; None for a probe that
     takes what the function takes."""

@@ -30,7 +30,7 @@ class _Place:
 
 class Refusing:
     """Inside its `with` block the named functions raise `Refused`, under every name the notebook has for
-    them. It can be used again and again: to find them takes longer than most calls.
+    them.
 
     Parameters: names such as "torch.softmax" or "torch.Tensor.softmax"; namespace, the notebook's names.
     Modules that nobody imported are left alone.
@@ -44,13 +44,7 @@ class Refusing:
         self._aliases: dict[str, Any] = {}
 
     def __enter__(self) -> None:
-        self._find_more()
-        instead = self._instead
-        self._aliases = {alias: value for alias, value in self.namespace.items() if _meant(value) in instead}
-        for place in self._places:
-            setattr(place.owner, place.attribute, place.refuse)
-        for alias, value in self._aliases.items():
-            self.namespace[alias] = instead[_meant(value)]
+        self.look_again()
 
     def __exit__(self, *_: object) -> None:
         self.allow()
@@ -65,16 +59,33 @@ class Refusing:
             elif place.attribute in vars(place.owner):
                 delattr(place.owner, place.attribute)
 
-    def _find_more(self) -> None:
-        """Find those whose modules have been imported since."""
+    def look_again(self) -> None:
+        """Refuse those, too, whose modules have been imported since. All others stay refused: PyTorch is
+        slower for a while when a method of its tensors is replaced."""
+        places = self._found()
+        self._places += places  # first, as an interrupt can come at any time
+        for place in places:
+            setattr(place.owner, place.attribute, place.refuse)
+        if places:
+            instead = self._instead
+            self._aliases |= {
+                name: value for name, value in self.namespace.items() if _meant(value) in instead
+            }
+            for name, value in self._aliases.items():
+                self.namespace[name] = instead[_meant(value)]
+
+    def _found(self) -> list[_Place]:
+        """Those that were not found before."""
+        places = []
         for name in list(self._not_found):
             found = _find(name)
             if found is not None:
                 owner, attribute, function = found
                 self._not_found.remove(name)
                 refuse = _refusal(name)
-                self._places.append(_Place(owner, attribute, function, attribute in vars(owner), refuse))
+                places.append(_Place(owner, attribute, function, attribute in vars(owner), refuse))
                 self._instead.setdefault(id(function), refuse)
+        return places
 
 
 def _find(name: str) -> tuple[Any, str, Any] | None:

@@ -32,7 +32,12 @@ from .pipe_kernel import ready
 SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 MANY = 10  # forks, from which on it pays to make them cheaper
 # What a kernel imports when it is first needed.
-KERNEL_MODULES = ("IPython.core.completerlib", "faulthandler", "matplotlib_inline.backend_inline")
+KERNEL_MODULES = (
+    "IPython.core.completerlib",
+    "IPython.core.logger",
+    "faulthandler",
+    "tornado.platform.asyncio",
+)
 
 
 def main() -> NoReturn:
