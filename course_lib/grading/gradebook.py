@@ -75,6 +75,10 @@ class AssignmentGradebook:
         self._ids = notebook.assignment.id, notebook.id
         marked = [*notebook.grade_cells, *notebook.solution_cells]
         self._names = {cell.id: cell.name for cell in marked}
+        self._places = [
+            (each.id, [cell.id for cell in each.grade_cells], [cell.id for cell in each.solution_cells])
+            for each in notebook.assignment.notebooks
+        ]
         self.kernelspec: dict[str, Any] = json.loads(notebook.kernelspec or "{}")
         self.cells = _source_cells(notebook)
         self._gradebook.db.remove()
@@ -99,7 +103,8 @@ class AssignmentGradebook:
         None leaves what has been taken off.
         Returns: the student's points, and how many there are.
         """
-        with Session(self._gradebook.engine) as session, session.begin():
+        # What is new is written once and whole: each look before that would write a part of it.
+        with Session(self._gradebook.engine, autoflush=False) as session, session.begin():
             submission = self._submission(session, student)
             if timestamp is not None:
                 submission.timestamp = timestamp
@@ -144,7 +149,7 @@ class AssignmentGradebook:
                 connection.execute(text(f"create index if not exists {name} on {table} ({column})"))
 
     def _submission(self, session: Session, student: str) -> SubmittedAssignment:
-        """The student's submission, made where it is the first; flushed."""
+        """The student's submission, made where it is the first."""
         assignment, _ = self._ids
         mine = (
             SubmittedAssignment.assignment_id == assignment,
@@ -154,12 +159,12 @@ class AssignmentGradebook:
         if submission is None:
             if session.get(Student, student) is None:
                 session.add(Student(id=student))
-                session.flush()
             submission = SubmittedAssignment(assignment_id=assignment, student_id=student)
             session.add(submission)
-            for notebook in session.scalars(select(Notebook).where(Notebook.assignment_id == assignment)):
-                _add_empty(session, submission, notebook)
-            session.flush()
+            for notebook, graded, answers in self._places:
+                mine = SubmittedNotebook(notebook_id=notebook, assignment=submission)
+                session.add_all(Grade(cell_id=cell, notebook=mine) for cell in graded)
+                session.add_all(Comment(cell_id=cell, notebook=mine) for cell in answers)
         return submission
 
 
@@ -167,14 +172,6 @@ def unusable(error: SQLAlchemyError) -> str:
     """That the gradebook cannot be used, and why, in a line."""
     why = getattr(error, "orig", None) or type(error).__name__
     return f"the gradebook cannot be used ({why})"
-
-
-def _add_empty(session: Session, submission: SubmittedAssignment, notebook: Notebook) -> None:
-    """Places for the marks of a notebook's cells."""
-    mine = SubmittedNotebook(notebook_id=notebook.id, assignment=submission)
-    session.add(mine)
-    session.add_all(Grade(cell_id=cell.id, notebook=mine) for cell in notebook.grade_cells)
-    session.add_all(Comment(cell_id=cell.id, notebook=mine) for cell in notebook.solution_cells)
 
 
 def _taken_off(

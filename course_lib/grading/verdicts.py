@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from nbformat import NotebookNode
@@ -54,7 +55,7 @@ def write(notebook: NotebookNode, verdicts: Mapping[str, Verdict]) -> None:
 
 def written(verdict: Verdict) -> list[Any]:
     """A verdict as the outputs of its test cell: sentences to read, and the points as nbgrader reads them."""
-    text = "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="      ") for line in lines(verdict))
+    text = "\n".join(map(_filled, lines(verdict)))
     points = min(max(float(verdict.points), 0.0), float(verdict.max_points))
     shown = text_display(text)
     shown.metadata[KEPT] = {
@@ -64,6 +65,12 @@ def written(verdict: Verdict) -> list[Any]:
         "sentence": verdict.sentence,
     }
     return [shown, text_result(repr(points))]
+
+
+@lru_cache(maxsize=1000)
+def _filled(line: str) -> str:
+    """A line in lines that formgrader shows whole. Most are the same in all submissions of a class."""
+    return textwrap.fill(line, WIDTH, subsequent_indent="      ")
 
 
 def robbed(cells: Iterable[NotebookNode], verdicts: Mapping[str, Verdict]) -> bool:
