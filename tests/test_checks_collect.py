@@ -78,6 +78,17 @@ def test_why_nothing_could_be_called_is_recorded(code: str, missing: str) -> Non
     assert _collected(code) == {"function": "f", "missing": missing, "calls": []}
 
 
+def test_every_way_in_which_it_is_called_is_tried_and_the_first_that_fails_is_told() -> None:
+    request = _request(SCORES, SCORES, SCORES) | {"parameters": ["x", "mask", "bias"]}
+    for call, name in zip(request["calls"][1:], ("mask", "bias"), strict=True):
+        call["arguments"] |= {name: encode(SCORES)}
+    request["calls"][2]["arguments"] |= request["calls"][1]["arguments"]
+    bundle = collect(request, _notebook("def f(x):\n    pass"))
+    assert bundle["missing"] == "arguments: too many positional arguments"
+    kept = collect(request, _notebook("def f(x, mask, bias, *, more):\n    pass"))
+    assert kept["missing"] == "arguments: missing a required argument: 'mask'"
+
+
 CALLABLE = {
     "a lambda": "f = lambda x: x * 2",
     "more parameters": "def f(x, y=3, *args, z=4, **kwargs):\n    return x * 2",
@@ -218,6 +229,13 @@ def test_what_one_call_sets_is_not_so_in_the_next() -> None:
     first, *others = (receive(record["returned"]) for record in bundle["calls"])
     assert first.value[0].value is False
     assert others == [first] * 2
+
+
+@pytest.mark.parametrize("spoiled", ["np.seterr = None", "warnings.filters = ()"])
+def test_what_one_call_spoils_is_no_error_of_ours(spoiled: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(np, "seterr", np.seterr)  # as it is at the end of the test again
+    bundle = _collected(f"import warnings\ndef f(x):\n    {spoiled}\n    return x", SCORES, SCORES)
+    assert all("returned" in record for record in bundle["calls"])
 
 
 def test_figures_are_closed_but_only_new_ones() -> None:
@@ -479,6 +497,21 @@ def test_a_module_that_a_call_imports_is_refused_from_the_next_call_on(
         sys.modules.pop("imported_late", None)
     assert "returned" in first
     assert second["error"]["type"] == "Refused"
+
+
+def test_names_are_allowed_again_also_where_another_module_was_imported_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    late = types.ModuleType("imported_late")
+    late.soft = len  # type: ignore[attr-defined]
+    names = {"sm": torch.softmax, "soft": len}
+    before = dict(names)
+    with Refusing(["torch.softmax", "imported_late.soft"], names) as refusing:
+        assert names["soft"] is len
+        monkeypatch.setitem(sys.modules, "imported_late", late)
+        refusing.look_again()
+        assert names["soft"] is not len
+    assert names == before
 
 
 def test_a_name_bound_to_a_refused_function_comes_back_even_if_it_was_rebound() -> None:

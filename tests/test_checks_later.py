@@ -15,8 +15,7 @@ from course_lib import checks
 from course_lib.checks import check
 from course_lib.checks.assignments import MODULES
 from course_lib.checks.later import Later
-from course_lib.grading.class_record import submissions
-from course_lib.grading.preloaded import DRAWING, preloaded_for
+from course_lib.grading.preloaded import preloaded_for
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -103,17 +102,6 @@ def test_modules_are_found_in_what_students_receive(code: str, found: list[str],
     path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": [code]}]}), encoding="utf-8")
     modules = preloaded_for(path)
     assert modules[: modules.index("course_lib.checks.answer")] == found
-
-
-def test_who_draws_finds_it_imported_and_nobody_else_waits_for_it(tmp_path: Path) -> None:
-    for student, code in {"ada": "import matplotlib.pyplot as plt", "bob": "x = 1"}.items():
-        folder = tmp_path / "submitted" / student / "01_soft_lookup"
-        folder.mkdir(parents=True)
-        (folder / "01_soft_lookup.ipynb").write_text(json.dumps({"cells": [{"source": code}]}))
-    (tmp_path / "nbgrader_config.py").touch()
-    ada, bob = submissions(tmp_path, "01_soft_lookup", "*")
-    assert (ada.besides, bob.besides) == ((DRAWING,), ())
-    assert DRAWING not in preloaded_for(ROOT / "solutions" / "01_soft_lookup" / "01_soft_lookup.ipynb")
 
 
 def test_a_later_module_can_be_copied_and_looked_at_without_an_import() -> None:

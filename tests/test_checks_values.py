@@ -100,6 +100,11 @@ def test_numbers_survive_unusual_memory(array: np.ndarray) -> None:
     assert got.tolist() == np.asarray(array).astype(float).tolist()
 
 
+def test_whole_numbers_with_their_bytes_in_another_order_are_the_same_numbers() -> None:
+    got = receive(_through_json(np.array([1, 256, -3], dtype=">i4"))).value
+    assert (got.dtype, got.tolist()) == (np.int32, [1, 256, -3])
+
+
 def test_a_numpy_scalar_is_an_array_without_axes() -> None:
     got = receive(encode(np.float32(0.5)))
     assert (got.kind, got.value.shape, float(got.value)) == ("array", (), 0.5)

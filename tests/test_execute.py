@@ -229,7 +229,7 @@ SWAPPED = """def gaussian_lookup(query, keys, values, bandwidth=1.0):
 OTHERS_ANSWERS = {
     "other answers": "import course_lib.checks.answer as it\n"
     "it.answer_in = lambda *words: {'missing': None, 'calls': []}",
-    "other bytes": "import base64\nbase64.b64encode = lambda *words, **options: b'AAAA'",
+    "other bytes": "import binascii\nbinascii.b2a_base64 = lambda *words, **options: b'AAAA'",
 }
 
 

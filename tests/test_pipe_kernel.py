@@ -20,7 +20,6 @@ from course_lib.grading.inside.stream import Stream
 from course_lib.grading.jupyter_kernel import JupyterKernel
 from course_lib.grading.kernel import ENDED, MAX_MESSAGE, SILENT, Gone, Kernel, Message
 from course_lib.grading.outputs import Shown, kept
-from course_lib.grading.preloaded import DRAWING
 from course_lib.grading.sandboxed_kernel import SandboxedKernel, Wire
 from programs import find_program
 
@@ -32,6 +31,7 @@ CELLS = {
     "displays": ["from IPython.display import HTML, Markdown\ndisplay(Markdown('*a*'), HTML('<i>'))\n'c'"],
     "updates": ["h = display('a', display_id=True)\nh.update('b')"],
     "clears": ["from IPython.display import clear_output\nprint('a')\nclear_output(wait=True)\nprint('b')"],
+    "imports a package and not its modules": ["import matplotlib\nhasattr(matplotlib, 'pyplot')"],
     "asks whether it draws at once": ["import matplotlib.pyplot as plt\nplt.isinteractive()"],
     "plots": ["import matplotlib.pyplot as plt\nplt.plot([1, 2]);"],
     "plots inline": ["%matplotlib inline\nimport pylab\npylab.plot([2, 1])\npylab.show()\nprint('after')"],
@@ -111,14 +111,13 @@ STREAM = "{{'output_type': 'stream', 'name': 'stdout', 'text': '{}\\n'}}"
 STARTS: dict[str, Callable[[], Kernel]] = {
     "jupyter": partial(JupyterKernel, "python3"),
     "forked": partial(SandboxedKernel, MODULES),
-    "forked, ready to draw": partial(SandboxedKernel, (*MODULES, DRAWING)),
     "cold": partial(SandboxedKernel, ()),
 }
 
 
 @pytest.fixture(scope="module")
 def kernels() -> Iterator[dict[str, Kernel]]:
-    """Jupyter's own kernel, two that are forked, and one that is started."""
+    """Jupyter's own kernel, one that is forked, and one that is started."""
     find_program("bwrap", "bubblewrap")
     made: dict[str, Kernel] = {}
     with ExitStack() as ends:

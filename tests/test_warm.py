@@ -80,6 +80,13 @@ def test_a_kernel_forks_with_its_imports_done_and_sees_what_a_cold_one_sees() ->
     assert forked["capabilities"] == ["0000000000000000"]
 
 
+def test_a_kernel_finds_imported_what_its_first_cell_makes_it_import() -> None:
+    with kernel() as client:
+        loaded = tell(client, "said = list(sys.modules)")
+    later = loaded[loaded.index(MODULES[-1]) + 1 :]
+    assert [name for name in later if not name.startswith("numpy.") and name != "secrets"] == []  # NumPy's
+
+
 def test_a_forked_kernel_has_the_variables_of_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
     look = "said['is'] = os.environ.get('NBGRADER_EXECUTION')"

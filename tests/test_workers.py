@@ -22,7 +22,6 @@ class Parent:
 
     def __init__(self, modules: Any) -> None:
         self.alive, self.closed, self.lines = True, False, 0
-        self.modules = modules
         Parent.made.append(self)
 
     def line(self) -> Any:
@@ -68,14 +67,6 @@ def test_a_parent_that_died_is_replaced_when_a_process_starts(made: list[Parent]
         with local._with_line():
             pass
         assert [(each.closed, each.lines) for each in made] == [(True, 0), (False, 1)]
-
-
-def test_parents_import_what_some_submissions_need_besides(made: list[Parent]) -> None:
-    with Local(2, MODULES, {"fractions"}, sandboxed=True) as local:
-        made[0].alive = False
-        with local._with_line():
-            pass
-        assert [each.modules for each in made] == [[*MODULES, "fractions"]] * 2
 
 
 @pytest.mark.parametrize("platform", ["win32", "darwin"])

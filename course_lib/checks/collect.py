@@ -37,11 +37,12 @@ def collect(request: Json, namespace: MutableMapping[str, Any]) -> Json:
     calls: list[Json] = []
     refusing = Refusing(request["refused"], namespace)
     try:
-        with quiet() as renew, refusing:
+        with refusing:
             for call in wanted:
-                renew()
                 refusing.look_again()
-                calls.append({"id": call["id"], **_record(namespace.get(name), call, request["parameters"])})
+                with quiet():
+                    record = _record(namespace.get(name), call, request["parameters"])
+                calls.append({"id": call["id"], **record})
     except KeyboardInterrupt:
         refusing.allow()
     calls += [{"id": call["id"], "error": INTERRUPTED, "changed": []} for call in wanted[len(calls) :]]
@@ -58,7 +59,7 @@ def _missing(function: Any, request: Json) -> str | None:
     try:
         signature, parameters = inspect.signature(function), request["parameters"]
         given = [parameters if "probe" in call else names_in(call, parameters) for call in request["calls"]]
-        for names in {tuple(each) for each in given}:
+        for names in dict.fromkeys(map(tuple, given)):  # in their order, as the first that fails is told
             signature.bind(*names)
     except TypeError as error:
         return f"arguments: {error}"

@@ -6,36 +6,25 @@ import contextlib
 import io
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[Callable[[], None]]:
-    """Inside the block nothing reaches the reader, and nothing of it is kept, however much there is.
-
-    What it gives is to be called before each function: streams, warnings, floating-point rules and figures
-    are then as they were before the first one.
-    """
+def quiet() -> Iterator[None]:
+    """Inside the block nothing reaches the reader, and nothing of it is kept, however much there is."""
     with (
         contextlib.redirect_stdout(_Nowhere()),
         contextlib.redirect_stderr(_Nowhere()),
         warnings.catch_warnings(),
         np.errstate(all="ignore"),
         _deaf_shell(),
-        _no_figures() as close_figures,
+        _no_figures(),
     ):
-
-        def renew() -> None:
-            sys.stdout, sys.stderr = _Nowhere(), _Nowhere()
-            warnings.simplefilter("ignore")
-            np.seterr(all="ignore")
-            close_figures()
-
-        renew()
-        yield renew
+        warnings.simplefilter("ignore")
+        yield
 
 
 class _Nowhere(io.TextIOBase):
@@ -79,20 +68,14 @@ def _deaf_shell() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _no_figures() -> Iterator[Callable[[], None]]:
-    """Close the figures that are opened inside, at its end and when what it gives is called: a notebook would
-    show them at the end of its cell."""
+def _no_figures() -> Iterator[None]:
+    """Close the figures that are opened inside: a notebook would show them at the end of its cell."""
     before = set(_figures())
-
-    def close() -> None:
-        for number in _figures():
-            if number not in before:
-                sys.modules["matplotlib.pyplot"].close(number)
-
     try:
-        yield close
+        yield
     finally:
-        close()
+        for number in set(_figures()) - before:
+            sys.modules["matplotlib.pyplot"].close(number)
 
 
 def _figures() -> list[int]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 
 class Refused(Exception):
@@ -30,7 +30,7 @@ class _Place:
 
 class Refusing:
     """Inside its `with` block the named functions raise `Refused`, under every name the notebook has for
-    them.
+    them. It can be entered once.
 
     Parameters: names such as "torch.softmax" or "torch.Tensor.softmax"; namespace, the notebook's names.
     Modules that nobody imported are left alone.
@@ -43,8 +43,9 @@ class Refusing:
         self._instead: dict[int, Callable[..., Any]] = {}
         self._aliases: dict[str, Any] = {}
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         self.look_again()
+        return self
 
     def __exit__(self, *_: object) -> None:
         self.allow()
@@ -60,8 +61,8 @@ class Refusing:
                 delattr(place.owner, place.attribute)
 
     def look_again(self) -> None:
-        """Refuse those, too, whose modules have been imported since. All others stay refused: PyTorch is
-        slower for a while when a method of its tensors is replaced."""
+        """Refuse those, too, whose modules have been imported since. The others are left as they are: they
+        are refused, and PyTorch is slower for a while when a method of its tensors is replaced."""
         places = self._found()
         self._places += places  # first, as an interrupt can come at any time
         for place in places:

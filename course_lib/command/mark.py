@@ -54,15 +54,12 @@ def run(args: argparse.Namespace) -> int:
 
 def mark_file(args: argparse.Namespace) -> int:
     """Mark the notebook. Returns: 0 with all automatic points, 1 when some are missing."""
-    from course_lib.grading.files import read_bytes
-    from course_lib.grading.preloaded import besides, preloaded_for
+    from course_lib.grading.preloaded import preloaded_for
     from course_lib.project import project_root
 
     path, root = Path(args.what), project_root()
-    more: list[str] = []
     if isfile(path):
-        more = besides(read_bytes(path))
-        _begin(args, preloaded_for(root / "solutions" / path.stem / path.name), more)
+        _begin(args, preloaded_for(root / "solutions" / path.stem / path.name))
 
     # What follows takes long to import: the warm parent imports its own meanwhile.
     from course_lib.grading.mark import assignment_of, mark
@@ -77,7 +74,7 @@ def mark_file(args: argparse.Namespace) -> int:
     if solution.is_file():
         tests: VisibleTests = Source(solution, read_or_make(root / NAME))
         original = tests.notebook  # type: ignore[attr-defined]
-        _begin(args, tests.imports, more)  # where the notebook has another name
+        _begin(args, tests.imports)  # where the notebook has another name
     else:
         print("There is no solutions/ here, so only the visible checks are run; hidden tests may find more.")
         tests = VisibleTests(name)
@@ -90,15 +87,15 @@ def mark_file(args: argparse.Namespace) -> int:
     return 0 if marked.points == marked.max_points else 1
 
 
-def _begin(args: argparse.Namespace, modules: Sequence[str], more: Sequence[str]) -> None:
-    """Start a warm parent with these modules, if there are any and there is none, and more, while this
-    process imports what it needs itself."""
+def _begin(args: argparse.Namespace, modules: Sequence[str]) -> None:
+    """Start a warm parent with these modules, if there are any and there is none, while this process imports
+    what it needs itself."""
     import sys
 
     from course_lib.grading.warm import begin
 
     if modules and not args.unsandboxed and sys.platform == "linux":
-        begin(modules, more)
+        begin(modules)
 
 
 def table(marked: Any) -> str:

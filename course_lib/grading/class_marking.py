@@ -73,8 +73,9 @@ def mark_class(
         from .workers import Cluster, Local
 
         count, here = min(workers, len(waiting)), scheduler is None
-        modules, besides = preloaded_for(solution), {name for each in waiting for name in each.besides}
-        machine = Local(count, modules, besides, sandboxed=sandboxed) if here else Cluster(str(scheduler))
+        machine = (
+            Local(count, preloaded_for(solution), sandboxed=sandboxed) if here else Cluster(str(scheduler))
+        )
         with machine:  # which gets ready while this process imports the rest
             from .source import Source
             from .store import Store

@@ -21,7 +21,6 @@ from course_lib.project import MARKER
 
 from .files import read_bytes, write_whole
 from .finding import find_notebook
-from .preloaded import besides
 from .recorded import Recorded
 from .timestamp import read_timestamp
 
@@ -32,8 +31,7 @@ FOLDER = ".course_marks"
 class Submission:
     """What a student handed in: the file that counts, if there is one, and what tells it from another.
 
-    noticed: sentences on the choice of the file; without one, the last says why. besides: modules that it
-    seems to import besides those of the assignment.
+    noticed: sentences on the choice of the file; without one, the last says why.
     """
 
     student: str
@@ -41,7 +39,6 @@ class Submission:
     path: Path | None
     noticed: tuple[str, ...]
     digest: str
-    besides: tuple[str, ...] = ()
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -166,9 +163,9 @@ def submissions(root: Path, assignment: str, students: str) -> list[Submission]:
 def _submission(folder: Path, assignment: str, config: bytes) -> Submission:
     path, noticed = find_notebook(folder, assignment)
     made = Submission(folder.parent.name, folder, path, tuple(noticed), "")
-    told, data = [*noticed, read_timestamp(folder)], made.data() or b""
-    digest = hashlib.sha256(json.dumps(told).encode() + config + data)
-    return replace(made, digest=digest.hexdigest(), besides=tuple(besides(data)))
+    told = [*noticed, read_timestamp(folder)]
+    digest = hashlib.sha256(json.dumps(told).encode() + config + (made.data() or b""))
+    return replace(made, digest=digest.hexdigest())
 
 
 def marked_path(root: Path, student: str, assignment: str) -> Path:

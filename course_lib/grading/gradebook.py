@@ -75,6 +75,7 @@ class AssignmentGradebook:
         self._ids = notebook.assignment.id, notebook.id
         marked = [*notebook.grade_cells, *notebook.solution_cells]
         self._names = {cell.id: cell.name for cell in marked}
+        # Of each notebook of the assignment its id, and those of its graded cells and of its answers.
         self._places = [
             (each.id, [cell.id for cell in each.grade_cells], [cell.id for cell in each.solution_cells])
             for each in notebook.assignment.notebooks
@@ -103,7 +104,7 @@ class AssignmentGradebook:
         None leaves what has been taken off.
         Returns: the student's points, and how many there are.
         """
-        # What is new is written once and whole: each look before that would write a part of it.
+        # With autoflush each query would first write what is new so far; here all is written at once, below.
         with Session(self._gradebook.engine, autoflush=False) as session, session.begin():
             submission = self._submission(session, student)
             if timestamp is not None:
@@ -151,11 +152,11 @@ class AssignmentGradebook:
     def _submission(self, session: Session, student: str) -> SubmittedAssignment:
         """The student's submission, made where it is the first."""
         assignment, _ = self._ids
-        mine = (
-            SubmittedAssignment.assignment_id == assignment,
-            SubmittedAssignment.student_id == student,
+        submission = session.scalar(
+            select(SubmittedAssignment).where(
+                SubmittedAssignment.assignment_id == assignment, SubmittedAssignment.student_id == student
+            )
         )
-        submission = session.scalar(select(SubmittedAssignment).where(*mine))
         if submission is None:
             if session.get(Student, student) is None:
                 session.add(Student(id=student))

@@ -25,8 +25,6 @@ CHECKS = ("course_lib.checks.answer", "course_lib.checks.check")
 COMPILER = "torch._dynamo"
 TORCH_USED = "course_lib.checks.torch_used"
 ASSIGNMENTS = "course_lib.checks.assignments"
-# What takes half a second to import, and no exercise asks for.
-DRAWING = "matplotlib.pyplot"
 
 
 def preloaded_for(solution: Path) -> list[str]:
@@ -46,11 +44,6 @@ def preloaded_for(solution: Path) -> list[str]:
     compiler = [COMPILER] if any("optim." in source for source in sources) else []
     used = [TORCH_USED] if any(name.partition(".")[0] == "torch" for name in found) else []
     return [*found, *checks, *compiler, *used]
-
-
-def besides(submission: bytes) -> list[str]:
-    """What a submission seems to import, too: whoever draws need not wait for it, and all others neither."""
-    return [DRAWING] if b"matplotlib" in submission else []
 
 
 def _imported(source: str) -> Iterator[str]:

@@ -90,12 +90,12 @@ def _in_huge_pages() -> list[str]:
     return ["env", f"GLIBC_TUNABLES={ASK_FOR_HUGE_PAGES}"] if size <= LARGEST_PAGE else []
 
 
-def begin(modules: Sequence[str], besides: Sequence[str] = ()) -> None:
-    """Let a warm parent import these modules now, for a line that will be asked for, and others besides."""
+def begin(modules: Sequence[str]) -> None:
+    """Let a warm parent import these modules now, for a line that will be asked for."""
     key = _key(modules)
     with _one_at_a_time, contextlib.suppress(OSError):  # whoever asks for the line will be told
         if key not in _lines and key not in _parents:
-            _parents[key] = WarmParent([*modules, *besides])
+            _parents[key] = WarmParent(modules)
 
 
 def line_with(modules: Sequence[str]) -> Line | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -43,21 +43,17 @@ class Local(Processes):
     """Processes of this machine, with lines to warm parents for their kernels.
 
     Parameters: modules, those that kernels of submissions find imported: they are imported once for the
-    kernels of every four processes, beside what this process does meanwhile. besides, what some of the
-    submissions import, too.
+    kernels of every four processes, beside what this process does meanwhile.
     """
 
-    def __init__(
-        self, workers: int, modules: Sequence[str], besides: Iterable[str] = (), *, sandboxed: bool
-    ) -> None:
+    def __init__(self, workers: int, modules: Sequence[str], *, sandboxed: bool) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # of threads only one survives a fork
-        self._imports, self._besides = tuple(modules), tuple(besides)
-        self._modules = ["course_lib.grading.task"]
+        self._imports, self._modules = tuple(modules), ["course_lib.grading.task"]
         self._parents: list[WarmParent] = []
         if sandboxed and modules and sys.platform == "linux":
             with suppress(OSError):  # a process without a parent tries to start one, and says why it cannot
                 for _ in range(0, min(workers, MOST), FORKS_FOR):
-                    self._parents.append(WarmParent([*modules, *self._besides]))
+                    self._parents.append(WarmParent(modules))
         super().__init__(workers, self._modules, self._with_line if self._parents else nullcontext)
 
     def __exit__(self, *exception: object) -> None:
@@ -72,7 +68,7 @@ class Local(Processes):
         if not parent.alive:
             parent.close()
             with suppress(OSError):  # the line of the one that ended will tell
-                parent = WarmParent([*self._imports, *self._besides])
+                parent = WarmParent(self._imports)
         self._parents.append(parent)
         line = parent.line()
         with line.control:
