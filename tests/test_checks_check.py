@@ -237,6 +237,15 @@ def test_a_function_that_builds_on_a_wrong_one_names_it_as_a_suspect(capsys) -> 
     assert "Mend softmax" not in printed
 
 
+def test_a_suspect_may_fail_in_a_later_check_of_its_own(capsys) -> None:
+    unstable = "def softmax(x):\n    return np.exp(x) / np.exp(x).sum(-1, keepdims=True)\n"
+    sharpen = "def sharpen(scores, temperature):\n    return softmax(scores / temperature)\n"
+    assert _run(unstable, capsys, 'check("softmax", "ordinary")')[0] > 0
+    value, printed = _run(unstable + sharpen, capsys, 'check("sharpen", "any input")')
+    assert value == 0.0
+    assert printed.splitlines()[-1].endswith("Mend softmax first.")
+
+
 @pytest.mark.parametrize("code", [SOFTMAX, STUB], ids=["right", "stub"])
 def test_validate_is_told_what_is_missing_where_it_looks_for_an_error(code, capsys, monkeypatch) -> None:
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")

@@ -133,7 +133,7 @@ def test_the_table_says_what_could_not_be_read_which_file_counts_and_what_a_pers
         [
             Done("anna", 15.0, 20.0, noticed=("The notebook a.ipynb counts, not “b.ipynb”.",)),
             Done("ben", 0.0, 20.0, note="an empty file"),
-            Done("carl", 16.0, 20.0, again=True, scores={"f-ordinary": 2.0, "words": None}),
+            Done("carl", 16.0, 20.0, again=True, scores={"f-ordinary": 2.0, "words": None}, taken_off=1.6),
             Done("dora", trouble="the gradebook cannot be used"),
         ]
     )
@@ -141,7 +141,7 @@ def test_the_table_says_what_could_not_be_read_which_file_counts_and_what_a_pers
         "anna     15 of 20",
         "        The notebook a.ipynb counts, not “b.ipynb”.",
         "ben       0 of 20   could not be read: an empty file",
-        "carl     16 of 20   1 answer waits for Formgrader   unchanged",
+        "carl     16 of 20   less 1.6 for lateness   1 answer waits for Formgrader   unchanged",
         "dora  the gradebook cannot be used",
         "3 marked, of which 1 unchanged and 1 could not be read; 1 not marked; median 15 points",
     ]

@@ -85,6 +85,14 @@ def lab(tmp_path, monkeypatch):
     return started
 
 
+def test_a_reader_that_has_seen_enough_is_no_error_to_speak_of() -> None:
+    command = [sys.executable, "-m", "course_lib.command", "map"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
 def test_lab_as_root_says_in_one_line_how_to_start(lab, monkeypatch, capsys):
     monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
     assert main(["lab"]) == 2

@@ -142,7 +142,7 @@ def test_every_question_has_a_row_and_what_waits_is_told(course, capsys):
         "3600.0",
         "2026-03-01T01:00:00",
     )
-    assert "1 wait for answers to be marked by hand: s2 (a1)" in capsys.readouterr().out
+    assert "answers wait to be marked by hand (1): s2 (a1)" in capsys.readouterr().out
 
 
 def test_the_lowest_assignments_of_each_student_are_left_out(course):

@@ -74,12 +74,29 @@ def test_a_new_submission_has_a_place_for_the_marks_of_each_notebook_of_the_assi
         for name in ("more-ordinary", "more-other"):
             gradebook.add_grade_cell(name, "more", NAME, max_score=1, cell_type="code")
         gradebook.add_solution_cell("more", "more", NAME)
+        gradebook.add_notebook("words alone", NAME)
     with AssignmentGradebook(url, "", NAME) as gradebook:
-        assert gradebook.save("anna", Marks({"softmax-ordinary": 1.0}, {})) == (1.0, 4.0)
+        assert gradebook.save("anna", Marks({"softmax-ordinary": 1.0}, {})) == (1.0, 4.0, 0.0)
     with Gradebook(url) as gradebook:
         notebooks = gradebook.find_submission(NAME, "anna").notebooks
         found = {
             each.name: ({grade.name for grade in each.grades}, {comment.name for comment in each.comments})
             for each in notebooks
         }
-    assert found == {NAME: ({"softmax-ordinary"}, set()), "more": ({"more-ordinary", "more-other"}, {"more"})}
+    assert found == {
+        NAME: ({"softmax-ordinary"}, set()),
+        "more": ({"more-ordinary", "more-other"}, {"more"}),
+        "words alone": (set(), set()),
+    }
+
+
+def test_an_assignment_that_is_generated_anew_meanwhile_leaves_no_mark_without_a_cell(url: str) -> None:
+    marks = Marks({"softmax-ordinary": 1.0, "softmax-other": 1.0}, {})
+    with Gradebook(url) as nbgraders:
+        nbgraders.add_grade_cell("softmax-other", NAME, NAME, max_score=1, cell_type="code")
+        with AssignmentGradebook(url, "", NAME) as gradebook:
+            nbgraders.db.delete(nbgraders.find_grade_cell("softmax-other", NAME, NAME))
+            nbgraders.db.commit()
+            assert gradebook.save("anna", marks) == (1.0, 2.0, 0.0)
+    with AssignmentGradebook(url, "", NAME) as gradebook:
+        assert gradebook.save("anna", marks) == (1.0, 2.0, 0.0)

@@ -197,7 +197,7 @@ def test_who_waits_for_a_person_counts_and_is_named_and_who_was_not_marked_is_na
     assert dict(found.points) == {"again": 19.0, "b": 20.0}
     assert (found.waiting, found.unmarked) == (("again",), ("none",))
     page = report_page.as_page(found, links)
-    assert "1 wait for answers to be marked by hand: again." in page
+    assert "answers wait to be marked by hand (1): again." in page
     assert "1 left out, as their marking did not end: none." in page
     assert "have no points yet" not in page
     data = report.as_data(found, links)
@@ -214,7 +214,7 @@ def test_points_that_a_person_gave_a_test_cell_count_after_another_marking(tmp_p
             grade = nbgraders.find_grade("softmax-ordinary", NAME, NAME, "ann")
             grade.manual_score = 0.5
             nbgraders.db.commit()
-        points, _ = book.save("ann", marks)
+        points = book.save("ann", marks).points
     (ann,) = read_marks(course.folder, [NAME])
     assert (ann.points, ann.marked, ann.waits) == (points, True, True)
     (asked,) = [each for each in ann.questions if each.waits]

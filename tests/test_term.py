@@ -167,6 +167,15 @@ def test_lateness_costs_what_the_guide_sets_and_extra_time_is_honoured(term):
     assert marks == {"s1": most, "s2": pytest.approx(0.9 * most, abs=0.01), "s17": most, "s4": most - lost}
 
 
+def test_the_table_of_a_class_tells_what_lateness_costs_also_of_those_that_are_unchanged(term):
+    course, said = term
+    less = f"less {0.1 * course.max_score():g} for lateness"
+    again = run(course.folder, f"course mark {NAME}")[1]
+    for told in (said[f"course mark {NAME}"][1], again):
+        assert [line.split()[0] for line in told.splitlines() if less in line] == ["s2"]
+    assert again.count("unchanged") == 5
+
+
 def test_comments_and_feedback_are_there_for_everybody(term):
     course, _ = term
     table = rows(course.folder / f"exports/moodle_{NAME}.csv")

@@ -65,12 +65,15 @@ class Check:
         return verdict.as_part_of(asked)
 
     def _suspects(self, function: str, namespace: MutableMapping[str, Any]) -> list[str]:
-        """The functions it may call that do not pass their own first check."""
+        """The functions it may call that do not pass all of their own checks."""
         named = [self.assignment.exercise(name) for name in self.assignment.exercise(function).predecessors]
         return [
             each.function
             for each in named
-            if judge_visible(self.assignment.name, each.function, each.behaviours[0].name, namespace).failed
+            if any(
+                judge_visible(self.assignment.name, each.function, behaviour.name, namespace).failed
+                for behaviour in each.behaviours
+            )
         ]
 
     def collect(self, function: str, behaviour: str) -> float:

@@ -89,4 +89,4 @@ def told(report: Any) -> str:
     for title, entries in lists.items():
         if entries:
             lines += [f"{title} ({len(entries)}):", *(f"    {entry}" for entry in entries)]
-    return "\n".join([*lines, f"{len(report.done)} students collected"])
+    return "\n".join([*lines, f"collected: {len(report.done)}"])

@@ -111,7 +111,7 @@ def notes(marks: Any, roster: Any) -> list[str]:
     strangers = sorted({each.student for each in marks} - set(roster.students)) if roster.students else []
     lines = []
     if waiting:
-        lines.append(f"{len(waiting)} wait for answers to be marked by hand: {', '.join(waiting)}")
+        lines.append(f"answers wait to be marked by hand ({len(waiting)}): {', '.join(waiting)}")
     if strangers:
         lines.append(f"marked, but not on the roster and left out: {', '.join(strangers)}")
     return lines

@@ -51,6 +51,7 @@ def _more(done: Any) -> str:
     by_hand = sum(score is None for score in (done.scores or {}).values())
     answers = "answer waits" if by_hand == 1 else "answers wait"
     said = [
+        f"less {done.taken_off:g} for lateness" if done.taken_off else "",
         f"could not be read: {done.note}" if done.note else "",
         f"{by_hand} {answers} for Formgrader" if by_hand else "",
         "unchanged" if done.again else "",

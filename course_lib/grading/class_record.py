@@ -61,7 +61,7 @@ class Done:
 
     note: why it could not be read, where that is why it has no points. again: it had been marked before.
     noticed: sentences on the choice of the file. scores: the automatic points by cell; None where a person
-    marks.
+    marks. taken_off: what the points are less, as it was late.
     """
 
     student: str
@@ -72,6 +72,7 @@ class Done:
     note: str | None = None
     noticed: tuple[str, ...] = ()
     scores: Mapping[str, float | None] | None = None
+    taken_off: float = 0.0
 
 
 class ClassRecord:
@@ -110,6 +111,7 @@ class ClassRecord:
             note=entry["note"],
             noticed=submission.said,
             scores=entry["scores"],
+            taken_off=now.taken_off.get(student, 0.0),
         )
 
     def submitted(self, student: str, marked: Path) -> str | None:

@@ -6,14 +6,16 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from nbgrader.api import (
     Comment,
     Grade,
     Gradebook,
+    GradeCell,
     MissingEntry,
     Notebook,
+    SolutionCell,
     Student,
     SubmittedAssignment,
     SubmittedNotebook,
@@ -46,6 +48,14 @@ class Marks:
     comments: Mapping[str, str | None]
 
 
+class Saved(NamedTuple):
+    """What the gradebook has of a submission: points, of how many, and what is taken off as it was late."""
+
+    points: float
+    max_points: float
+    taken_off: float
+
+
 class AssignmentGradebook:
     """One assignment, of one notebook of the same name. Use it in a `with` statement, or close it.
 
@@ -75,11 +85,6 @@ class AssignmentGradebook:
         self._ids = notebook.assignment.id, notebook.id
         marked = [*notebook.grade_cells, *notebook.solution_cells]
         self._names = {cell.id: cell.name for cell in marked}
-        # Of each notebook of the assignment its id, and those of its graded cells and of its answers.
-        self._places = [
-            (each.id, [cell.id for cell in each.grade_cells], [cell.id for cell in each.solution_cells])
-            for each in notebook.assignment.notebooks
-        ]
         self.kernelspec: dict[str, Any] = json.loads(notebook.kernelspec or "{}")
         self.cells = _source_cells(notebook)
         self._gradebook.db.remove()
@@ -96,13 +101,12 @@ class AssignmentGradebook:
 
     def save(
         self, student: str, marks: Marks, *, timestamp: datetime | None = None, penalty: Penalty | None = None
-    ) -> tuple[float, float]:
+    ) -> Saved:
         """Write the marks of a student's submission, all or none.
 
         What a person gave stays, and such a cell waits to be looked at again, as with nbgrader.
         Parameters: timestamp, when it was handed in (UTC), if that is known; penalty, what lateness costs;
         None leaves what has been taken off.
-        Returns: the student's points, and how many there are.
         """
         # With autoflush each query would first write what is new so far; here all is written at once, below.
         with Session(self._gradebook.engine, autoflush=False) as session, session.begin():
@@ -119,7 +123,7 @@ class AssignmentGradebook:
             if penalty is not None:
                 notebook.late_submission_penalty = _taken_off(submission, notebook, penalty)
                 session.flush()
-            return submission.score, submission.max_score
+            return Saved(submission.score, submission.max_score, notebook.late_submission_penalty or 0.0)
 
     def given(self) -> dict[str, list[Any]]:
         """All that feedback tells of each student's marks: points and words by cell, and what was taken
@@ -162,10 +166,8 @@ class AssignmentGradebook:
                 session.add(Student(id=student))
             submission = SubmittedAssignment(assignment_id=assignment, student_id=student)
             session.add(submission)
-            for notebook, graded, answers in self._places:
-                mine = SubmittedNotebook(notebook_id=notebook, assignment=submission)
-                session.add_all(Grade(cell_id=cell, notebook=mine) for cell in graded)
-                session.add_all(Comment(cell_id=cell, notebook=mine) for cell in answers)
+            for notebook in session.scalars(select(Notebook.id).where(Notebook.assignment_id == assignment)):
+                _add_empty(session, submission, notebook)
         return submission
 
 
@@ -173,6 +175,15 @@ def unusable(error: SQLAlchemyError) -> str:
     """That the gradebook cannot be used, and why, in a line."""
     why = getattr(error, "orig", None) or type(error).__name__
     return f"the gradebook cannot be used ({why})"
+
+
+def _add_empty(session: Session, submission: SubmittedAssignment, notebook: str) -> None:
+    """Places for the marks of the cells that a notebook has now."""
+    mine = SubmittedNotebook(notebook_id=notebook, assignment=submission)
+    session.add(mine)
+    for cells, place in ((GradeCell, Grade), (SolutionCell, Comment)):
+        found = session.scalars(select(cells.id).where(cells.notebook_id == notebook))
+        session.add_all(place(cell_id=cell, notebook=mine) for cell in found)
 
 
 def _taken_off(

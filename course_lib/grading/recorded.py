@@ -27,7 +27,12 @@ from grade g join base_cell b on b.id = g.cell_id
 join submitted_notebook n on n.id = g.notebook_id
 join submitted_assignment s on s.id = n.assignment_id
 join assignment a on a.id = s.assignment_id where a.name = :name"""
-QUERIES = (CELLS, POINTS, GRADES)
+LATE = """
+select s.student_id, sum(n.late_submission_penalty) from submitted_notebook n
+join submitted_assignment s on s.id = n.assignment_id
+join assignment a on a.id = s.assignment_id
+where a.name = :name and n.late_submission_penalty is not null group by s.student_id"""
+QUERIES = (CELLS, POINTS, GRADES, LATE)
 
 Row = tuple[Any, ...]
 
@@ -37,12 +42,14 @@ class Recorded:
     """An assignment in the gradebook.
 
     cells: tells its cells from other ones. scores: by student and cell the automatic points. points: by
-    student what there is now, with what persons gave. max_points: how many there are.
+    student what there is now, with what persons gave. taken_off: by student what that is less, where it was
+    late. max_points: how many there are.
     """
 
     cells: str = ""
     scores: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     points: Mapping[str, float] = field(default_factory=dict)
+    taken_off: Mapping[str, float] = field(default_factory=dict)
     max_points: float = 0.0
 
 
@@ -54,14 +61,15 @@ def recorded(root: Path, assignment: str) -> Recorded:
     rows = _rows_of_file(url, assignment) if url.startswith(SQLITE) else _rows_of_server(url, assignment)
     if rows is None:
         return Recorded()
-    cells, possible, grades = rows
+    cells, possible, grades, late = rows
     scores: dict[str, dict[str, float | None]] = {}
     points: dict[str, float] = {}
     for student, cell, automatic, now in grades:
         scores.setdefault(student, {})[cell] = automatic
         points[student] = points.get(student, 0.0) + now
     digest = hashlib.sha256(json.dumps([cells, possible]).encode()).hexdigest()
-    return Recorded(digest, scores, points, sum(float(each) for _, each in possible))
+    most = sum(float(each) for _, each in possible)
+    return Recorded(digest, scores, points, {student: float(less) for student, less in late}, most)
 
 
 def _rows_of_file(url: str, assignment: str) -> list[list[Row]] | None:

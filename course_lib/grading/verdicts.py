@@ -23,6 +23,9 @@ WIDTH = 95  # characters of a line in formgrader
 KEPT = "course"  # where a test cell's output keeps its verdict as data, for the feedback page
 # What Python says where something else took the memory, the processes or the disk that a kernel may use.
 ROBBED = re.compile("MemoryError|allocate|start new thread|temporarily unavailable|No space left")
+CELL_FILE = re.compile(
+    r"\(\d+\.py, (?=line \d+\)$)"
+)  # a name that a kernel gives to a cell, which tells nobody anything
 
 
 def failed(test: Test, sentence: str) -> Verdict:
@@ -89,7 +92,7 @@ def say_why_there_is_none(notebook: NotebookNode, verdicts: Mapping[str, Verdict
         for verdict in verdicts.values() if errors else ():
             if verdict.function == name_of(cell) and verdict.failed == "exists":
                 last = errors[-1]
-                said = readable(f"{last.ename}: {last.evalue}".split("\n")[0], 200)
+                said = readable(CELL_FILE.sub("(", f"{last.ename}: {last.evalue}".split("\n")[0]), 200)
                 why = f". {last.evalue}" if last.ename == STOPPED else f": its cell ended with {said}."
                 verdict.sentence = f"There is no {verdict.function}{why}"
 

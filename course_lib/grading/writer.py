@@ -82,7 +82,7 @@ class Writer:
         sign(notebook, source.secret, sandboxed=self.sandboxed)
         notebook, _ = self._limit.preprocess(notebook, {})
         marks, text = marks_of(notebook, verdicts.values()), nbformat.writes(notebook, version=4)
-        points, possible = self._gradebook.save(
+        saved = self._gradebook.save(
             submission.student,
             marks,
             timestamp=handed_in_at(submission.folder),
@@ -91,8 +91,9 @@ class Writer:
         self._keep(submission, f"{text}\n")
         return Done(
             submission.student,
-            points,
-            possible,
+            saved.points,
+            saved.max_points,
+            taken_off=saved.taken_off,
             note=handed_in.unreadable,
             noticed=submission.said,
             scores=marks.scores,

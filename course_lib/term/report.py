@@ -176,7 +176,7 @@ def notes(report: Report) -> list[str]:
     lines = newer.note(report.newer, report.assignment)
     if report.waiting:
         names = ", ".join(report.waiting)
-        lines.append(f"{len(report.waiting)} wait for answers to be marked by hand: {names}")
+        lines.append(f"answers wait to be marked by hand ({len(report.waiting)}): {names}")
     if report.unreadable:
         names = ", ".join(report.unreadable)
         lines.append(f"{len(report.unreadable)} left out, as their file could not be read: {names}")
