@@ -6,11 +6,13 @@ import re
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 
 from course_lib.checks.assignments import MODULES, load
 from course_lib.checks.store import visible
-from course_lib.grading.references import out_of_date
+from course_lib.checks.values import encode
+from course_lib.grading.references import _difference, out_of_date
 from course_lib.grading.release import generate
 from course_lib.grading.source import Source
 from marking import Course, phrases, schemes_of, words_of
@@ -38,6 +40,26 @@ def test_the_command_generates_what_nbgrader_does(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", MODULES)
 def test_the_stored_right_answers_are_those_of_the_solution(name: str) -> None:
     assert out_of_date(ROOT, name) is None
+
+
+@pytest.mark.parametrize(
+    ("stored", "now", "same"),
+    [
+        (float(np.float32(2.7)), float(np.nextafter(np.float32(2.7), np.float32(3))), True),
+        (float(np.float32(2.7)), float(np.float32(2.7001)), False),
+        (float(np.float32(2.7)), 2.7 + 1e-8, False),
+        (2.7, 2.7 + 1e-12, True),
+        (2.7, 2.7 + 1e-8, False),
+        (np.nan, np.nan, True),
+        (1e300, 1e300, True),
+    ],
+)
+def test_processors_may_round_as_numbers_of_their_precision_are_rounded(
+    stored: float, now: float, same: bool
+) -> None:
+    assert (_difference({"it": stored}, {"it": now}, "") is None) is same
+    arrays = (encode(np.array([0.5, each])) for each in (stored, now))
+    assert (_difference(*arrays, "") is None) is same
 
 
 @pytest.mark.parametrize("name", MODULES)
