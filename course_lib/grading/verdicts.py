@@ -23,9 +23,8 @@ WIDTH = 95  # characters of a line in formgrader
 KEPT = "course"  # where a test cell's output keeps its verdict as data, for the feedback page
 # What Python says where something else took the memory, the processes or the disk that a kernel may use.
 ROBBED = re.compile("MemoryError|allocate|start new thread|temporarily unavailable|No space left")
-CELL_FILE = re.compile(
-    r"\(\d+\.py, (?=line \d+\)$)"
-)  # a name that a kernel gives to a cell, which tells nobody anything
+# The name that a kernel gives to a cell, which tells nobody anything.
+CELL_FILE = re.compile(r"\(\d+\.py, (?=line \d+\)$)")
 
 
 def failed(test: Test, sentence: str) -> Verdict:
