@@ -514,6 +514,25 @@ def test_names_are_allowed_again_also_where_another_module_was_imported_meanwhil
     assert names == before
 
 
+def test_a_module_that_took_what_is_refused_does_not_keep_a_name_from_being_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    late, names = types.ModuleType("imported_late"), {"sm": torch.softmax}
+    before = dict(names)
+    with Refusing(["torch.softmax", "imported_late.soft"], names) as refusing:
+        late.soft = torch.softmax  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "imported_late", late)
+        refusing.look_again()
+    assert names == before
+
+
+def test_nothing_is_imported_to_be_refused_where_nothing_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "course_lib.recent_colour", raising=False)
+    refused = ["course_lib.recent_colour.no_such_name"]
+    assert collect(_request(refused=refused), {})["missing"] == "absent"
+    assert "course_lib.recent_colour" not in sys.modules
+
+
 def test_a_name_bound_to_a_refused_function_comes_back_even_if_it_was_rebound() -> None:
     names = {"sm": torch.softmax, "part": functools.partial(torch.softmax, dim=0), "other": 3}
     before = dict(names)

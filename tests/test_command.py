@@ -1,5 +1,6 @@
 """Starting is quick, and a mistake of the user's is told in one line."""
 
+import errno
 import io
 import os
 import re
@@ -85,12 +86,23 @@ def lab(tmp_path, monkeypatch):
     return started
 
 
-def test_a_reader_that_has_seen_enough_is_no_error_to_speak_of() -> None:
-    command = [sys.executable, "-m", "course_lib.command", "map"]
+@pytest.mark.parametrize("option", ["--to", "--json"])
+def test_a_reader_that_has_seen_enough_is_no_error_to_speak_of(option: str, tmp_path: Path) -> None:
+    words = ["--to", str(tmp_path / "map.html")] if option == "--to" else [option]
+    command = [sys.executable, "-m", "course_lib.command", "map", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 1
+
+
+def test_a_pipe_that_breaks_elsewhere_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(args: object) -> int:
+        raise BrokenPipeError(errno.EPIPE, "a worker's")
+
+    monkeypatch.setattr("course_lib.command.map.run", run)
+    with pytest.raises(BrokenPipeError, match="a worker's"):
+        main(["map"])
 
 
 def test_lab_as_root_says_in_one_line_how_to_start(lab, monkeypatch, capsys):

@@ -31,9 +31,10 @@ def collect(request: Json, namespace: MutableMapping[str, Any]) -> Json:
     Parameters: request as `spec.request` makes it; namespace, the names of the notebook.
     Returns: {"function", "missing", "calls"}; missing says why nothing could be called, or is None.
     """
-    name = request["function"]
+    name, wanted = request["function"], request["calls"]
     missing = _missing(namespace.get(name), request)
-    wanted = request["calls"] if missing is None else []
+    if missing is not None:
+        return {"function": name, "missing": missing, "calls": []}
     calls: list[Json] = []
     refusing = Refusing(request["refused"], namespace)
     try:
@@ -46,7 +47,7 @@ def collect(request: Json, namespace: MutableMapping[str, Any]) -> Json:
     except KeyboardInterrupt:
         refusing.allow()
     calls += [{"id": call["id"], "error": INTERRUPTED, "changed": []} for call in wanted[len(calls) :]]
-    return {"function": name, "missing": missing, "calls": calls}
+    return {"function": name, "missing": None, "calls": calls}
 
 
 def _missing(function: Any, request: Json) -> str | None:

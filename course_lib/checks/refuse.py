@@ -69,9 +69,8 @@ class Refusing:
             setattr(place.owner, place.attribute, place.refuse)
         if places:
             instead = self._instead
-            self._aliases |= {
-                name: value for name, value in self.namespace.items() if _meant(value) in instead
-            }
+            found = {name: value for name, value in self.namespace.items() if _meant(value) in instead}
+            self._aliases = found | self._aliases  # what they were at first counts
             for name, value in self._aliases.items():
                 self.namespace[name] = instead[_meant(value)]
 

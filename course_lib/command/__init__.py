@@ -7,6 +7,7 @@ exit status. Heavy imports stand inside `run`, so that `course --help` answers a
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -41,19 +42,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"unknown arguments: {' '.join(args.rest)}")
     try:
         status = int(args.run(args))
-        print(end="", flush=True)  # here, where it can be told that nobody reads
+        print(end="", flush=True)
         return status
     except CourseError as error:
         print(f"course: {error}", file=sys.stderr)
-    except BrokenPipeError:  # whoever reads, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left would be written at the end of Python
-        return 1
     except OSError as error:
+        if error.errno in (errno.EPIPE, errno.EINVAL) and _nobody_reads():  # the latter is Windows's
+            return 1
         if not disk_is_full(error):
             raise
         what = "the disk is full; make space, then give the same command to go on: what is done stays done"
         print(f"course: {what} ({error})", file=sys.stderr)
     return 2
+
+
+def _nobody_reads() -> bool:
+    """Whether whoever reads what is printed has seen enough, as `head` has: an end of a line is refused, too.
+    What is left is written nowhere then, or Python would fail once more at its end."""
+    try:
+        print(flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return True
+    return False
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -61,7 +61,7 @@ class Done:
 
     note: why it could not be read, where that is why it has no points. again: it had been marked before.
     noticed: sentences on the choice of the file. scores: the automatic points by cell; None where a person
-    marks. taken_off: what the points are less, as it was late.
+    marks. taken_off: what is still to be taken off the points, as it was late.
     """
 
     student: str

@@ -49,7 +49,8 @@ class Marks:
 
 
 class Saved(NamedTuple):
-    """What the gradebook has of a submission: points, of how many, and what is taken off as it was late."""
+    """What the gradebook has of a submission: points, of how many, and what is still to be taken off as it
+    was late."""
 
     points: float
     max_points: float
@@ -123,7 +124,8 @@ class AssignmentGradebook:
             if penalty is not None:
                 notebook.late_submission_penalty = _taken_off(submission, notebook, penalty)
                 session.flush()
-            return Saved(submission.score, submission.max_score, notebook.late_submission_penalty or 0.0)
+            taken_off = sum(each.late_submission_penalty or 0.0 for each in submission.notebooks)
+            return Saved(submission.score, submission.max_score, taken_off)
 
     def given(self) -> dict[str, list[Any]]:
         """All that feedback tells of each student's marks: points and words by cell, and what was taken

@@ -42,8 +42,8 @@ class Recorded:
     """An assignment in the gradebook.
 
     cells: tells its cells from other ones. scores: by student and cell the automatic points. points: by
-    student what there is now, with what persons gave. taken_off: by student what that is less, where it was
-    late. max_points: how many there are.
+    student what there is now, with what persons gave. taken_off: by student what is still to be taken off, as
+    it was late. max_points: how many there are.
     """
 
     cells: str = ""
