@@ -6,6 +6,7 @@ import os
 import sqlite3
 import sys
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sqlalchemy import event
 
 from course_lib.errors import CourseError
 from course_lib.grading.gradebook import AssignmentGradebook, Marks
+from course_lib.grading.recorded import recorded
 
 NAME = "01_soft_lookup"
 
@@ -88,6 +90,23 @@ def test_a_new_submission_has_a_place_for_the_marks_of_each_notebook_of_the_assi
         "more": ({"more-ordinary", "more-other"}, {"more"}),
         "words alone": (set(), set()),
     }
+
+
+def test_what_lateness_takes_off_is_that_of_all_notebooks_as_read_without_nbgrader(url: str) -> None:
+    marks, late = Marks({"softmax-ordinary": 2.0}, {}), datetime(2026, 3, 2)
+    with Gradebook(url) as nbgraders:
+        nbgraders.find_assignment(NAME).duedate = datetime(2026, 3, 1)
+        nbgraders.add_notebook("more", NAME)
+        with AssignmentGradebook(url, "", NAME) as gradebook:
+            saved = gradebook.save("anna", marks, timestamp=late, penalty=lambda *told: 0.5)
+            assert saved == (2.0, 2.0, 0.5)
+            nbgraders.find_submission_notebook("more", NAME, "anna").late_submission_penalty = 0.25
+            nbgraders.db.commit()
+            assert gradebook.save("anna", marks, timestamp=late) == (2.0, 2.0, 0.75)
+            gradebook.save("ben", marks)
+    root = Path(url.removeprefix("sqlite:///")).parent
+    (root / "nbgrader_config.py").write_text(f"c = get_config()\nc.CourseDirectory.db_url = {url!r}\n")
+    assert recorded(root, NAME).taken_off == {"anna": 0.75}
 
 
 def test_an_assignment_that_is_generated_anew_meanwhile_leaves_no_mark_without_a_cell(url: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from course_lib.checks.assignments import MODULES, load
 from course_lib.checks.store import visible
 from course_lib.checks.values import encode
-from course_lib.grading.references import _difference, out_of_date
+from course_lib.grading.references import difference, out_of_date
 from course_lib.grading.release import generate
 from course_lib.grading.source import Source
 from marking import Course, phrases, schemes_of, words_of
@@ -25,7 +25,7 @@ def _notebook(folder: str, name: str) -> nbformat.NotebookNode:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_generating_the_release_again_leaves_no_difference(name: str, tmp_path: Path) -> None:
+def test_generating_the_release_again_leaves_nodifference(name: str, tmp_path: Path) -> None:
     made = Course.make(tmp_path / "course", name).folder / "exercises" / name / f"{name}.ipynb"
     kept = ROOT / "exercises" / name / f"{name}.ipynb"
     assert made.read_bytes().replace(b"\r\n", b"\n") == kept.read_bytes()
@@ -58,9 +58,9 @@ def test_the_stored_right_answers_are_those_of_the_solution(name: str) -> None:
 def test_processors_may_round_as_numbers_of_their_precision_are_rounded(
     stored: float, now: float, same: bool
 ) -> None:
-    assert (_difference({"it": stored}, {"it": now}, "") is None) is same
+    assert (difference({"it": stored}, {"it": now}, "") is None) is same
     arrays = (encode(np.array([0, each])) for each in (stored, now))
-    assert (_difference(*arrays, "") is None) is same
+    assert (difference(*arrays, "") is None) is same
 
 
 @pytest.mark.parametrize("name", MODULES)

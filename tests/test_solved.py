@@ -12,7 +12,7 @@ import pytest
 from course_lib.checks.assignments import MODULES
 from course_lib.grading import execute
 from course_lib.grading.execute import JudgedExecute
-from course_lib.grading.references import _difference
+from course_lib.grading.references import difference
 from course_lib.grading.source import Source
 from programs import find_program
 
@@ -67,8 +67,8 @@ def test_a_kernel_draws_and_answers_as_this_process_does(name: str) -> None:
     for exercise in here.assignment.exercises:
         for behaviour in exercise.behaviours:
             one, other = here.hidden(exercise, behaviour), there.hidden(exercise, behaviour)
-            assert _difference(one.request, other.request, "the request") is None
-            assert _difference(one.reference, other.reference, "the answer") is None
+            assert difference(one.request, other.request, "the request") is None
+            assert difference(one.reference, other.reference, "the answer") is None
     assert here.is_answered
 
 

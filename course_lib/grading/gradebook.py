@@ -124,8 +124,8 @@ class AssignmentGradebook:
             if penalty is not None:
                 notebook.late_submission_penalty = _taken_off(submission, notebook, penalty)
                 session.flush()
-            taken_off = sum(each.late_submission_penalty or 0.0 for each in submission.notebooks)
-            return Saved(submission.score, submission.max_score, taken_off)
+            session.refresh(submission, ["score", "max_score", "late_submission_penalty"])  # in one query
+            return Saved(submission.score, submission.max_score, submission.late_submission_penalty)
 
     def given(self) -> dict[str, list[Any]]:
         """All that feedback tells of each student's marks: points and words by cell, and what was taken

@@ -38,7 +38,7 @@ def out_of_date(root: Path, name: str) -> str | None:
     path = root / DATA / f"{name}.json"
     if not path.is_file():
         return "nothing is stored"
-    return _difference(json.loads(path.read_text(encoding="utf-8")), computed(root, name), "")
+    return difference(json.loads(path.read_text(encoding="utf-8")), computed(root, name), "")
 
 
 def computed(root: Path, name: str) -> Json:
@@ -122,7 +122,7 @@ def _outputs(exercise: Exercise, record: Json) -> dict[str, Json] | None:
     return dict(zip(outputs_by_name(exercise.returns, received), records, strict=True))
 
 
-def _difference(stored: Json, now: Json, where: str) -> str | None:
+def difference(stored: Json, now: Json, where: str) -> str | None:
     """The first place where two records differ by more than rounding."""
     if isinstance(stored, dict) and isinstance(now, dict):
         if stored.get("kind") == now.get("kind") and stored.get("kind") in ("array", "tensor"):
@@ -131,12 +131,12 @@ def _difference(stored: Json, now: Json, where: str) -> str | None:
             return None if same else f"numbers differ at {where}"
         if set(stored) != set(now):
             return f"other entries at {where or 'the top'}: {sorted(set(stored) ^ set(now))}"
-        return next((d for key in now if (d := _difference(stored[key], now[key], f"{where}/{key}"))), None)
+        return next((d for key in now if (d := difference(stored[key], now[key], f"{where}/{key}"))), None)
     if isinstance(stored, list) and isinstance(now, list):
         if len(stored) != len(now):
             return f"another number of entries at {where}"
         pairs = enumerate(zip(stored, now, strict=True))
-        return next((d for i, (a, b) in pairs if (d := _difference(a, b, f"{where}/{i}"))), None)
+        return next((d for i, (a, b) in pairs if (d := difference(a, b, f"{where}/{i}"))), None)
     if isinstance(stored, float) and isinstance(now, float):
         same = _same_but_for_rounding(np.array(stored), np.array(now))
         return None if same else f"numbers differ at {where}"
